@@ -1,0 +1,1 @@
+//! Compiles CEL device selectors and evaluates them with a cost limit. Pure.

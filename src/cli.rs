@@ -1,0 +1,1 @@
+//! Raw arguments as typed.

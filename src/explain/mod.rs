@@ -1,0 +1,1 @@
+//! Decisions as text and data for people. Pure.

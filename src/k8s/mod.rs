@@ -1,0 +1,1 @@
+//! API objects to model and back, with checks; no network.

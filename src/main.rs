@@ -1,0 +1,3 @@
+//! The `stowplan` command.
+
+fn main() {}

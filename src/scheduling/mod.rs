@@ -1,0 +1,1 @@
+//! One pod against one snapshot. Pure.

@@ -1,0 +1,1 @@
+//! Schedules the pods of manifests, without a cluster.
