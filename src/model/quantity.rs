@@ -85,7 +85,8 @@ fn parse(text: &str) -> Option<Quantity> {
             let binary = suffix.strip_suffix('i');
             let (letter, base) = binary.map_or((suffix, 1000i128), |letter| (letter, 1024));
             let power = ["k", "M", "G", "T", "P", "E"].iter().position(|l| {
-                *l == letter && !(*l == "k" && binary.is_some()) || *l == "k" && letter == "K" && binary.is_some()
+                *l == letter && !(*l == "k" && binary.is_some())
+                    || *l == "k" && letter == "K" && binary.is_some()
             });
             match power {
                 Some(power) => 1_000_000_000 * base.pow(u32::try_from(power).ok()? + 1),
