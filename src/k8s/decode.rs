@@ -20,7 +20,8 @@ use super::field::Field;
 use super::tree::Node as Tree;
 use crate::model::resources::ResourceList;
 use crate::model::{
-    Labels, Name, Quantity, Taint, TaintEffect, Timestamp, Toleration, TolerationOperator, Uid,
+    Labels, Name, OwnerReference, Quantity, Taint, TaintEffect, Timestamp, Toleration, TolerationOperator,
+    Uid,
 };
 
 pub use claim::{claim, class, taint_rule, template};
@@ -46,6 +47,8 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+pub(super) use time::{format as format_time, parse as parse_time};
 
 type Result<T> = std::result::Result<T, DecodeError>;
 
@@ -108,6 +111,14 @@ fn timestamp(field: &Field<'_, '_>) -> Result<Option<Timestamp>> {
 /// A quantity, written as text or as a plain number.
 fn quantity(field: &Field<'_, '_>) -> Result<Option<Quantity>> {
     typed(field, parse_quantity, "a quantity")
+}
+
+/// The owner that controls an object.
+///
+/// # Errors
+/// A field of a type that the API does not have there.
+pub fn controller_of(object: &Tree, interner: &mut Interner) -> Result<Option<OwnerReference>> {
+    claim::controller(&Field::root(object).child("metadata"), interner)
 }
 
 /// What a quantity field says, as a quantity.

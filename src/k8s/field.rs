@@ -19,7 +19,7 @@ pub struct Field<'n, 'p> {
 #[derive(Clone, Copy)]
 enum Step<'n> {
     Root,
-    Name(&'static str),
+    Name(&'n str),
     Index(usize),
     Key(&'n str),
 }
@@ -68,6 +68,14 @@ impl<'n, 'p> Field<'n, 'p> {
             };
             (&*entry.key, field)
         })
+    }
+
+    /// The entries of a map that is a structure, as fields.
+    pub(super) fn fields<'s>(&'s self) -> impl Iterator<Item = (&'n str, Field<'n, 's>)>
+    where
+        'p: 's,
+    {
+        self.entries().map(|(name, field)| (name, Field { step: Step::Name(name), ..field }))
     }
 
     /// The value, if there is one.

@@ -90,6 +90,13 @@ impl Node {
         self.entry(key).map(|entry| &entry.node).filter(|node| node.value != Value::Null)
     }
 
+    /// The same, to change.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Value::Map(entries) = &mut self.value else { return None };
+        let entry = entries.iter_mut().find(|entry| &*entry.key == key)?;
+        Some(&mut entry.node).filter(|node| node.value != Value::Null)
+    }
+
     /// The entry of a map by key, `null` or not.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| &*entry.key == key)

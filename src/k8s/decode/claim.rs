@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Interner, Result, allocation, boolean, int, name, names, optional_name, quantities};
 use super::{taint, text, timestamp, tolerations, typed, uid, wrong};
+use crate::k8s::EXTENDED_RESOURCE_CLAIM;
 use crate::k8s::field::Field;
 use crate::k8s::tree::Node as Tree;
 use crate::model::taint_rule::{DeviceTaintRule, DeviceTaintSelector};
@@ -12,9 +13,6 @@ use crate::model::{
     DeviceClass, DeviceConfig, DeviceConstraint, DeviceRequest, DeviceRequirement, DeviceSelector, Name,
     OpaqueConfig, OwnerReference, RequestKind, ResourceClaim, ResourceClaimTemplate, Subrequest,
 };
-
-/// The annotation of claims that the scheduler made for extended resources (KEP-5004).
-const EXTENDED_RESOURCE_CLAIM: &str = "resource.kubernetes.io/extended-resource-claim";
 
 /// A `ResourceClaim` of `resource.k8s.io/v1`.
 ///
