@@ -56,3 +56,58 @@ impl fmt::Display for Quantity {
         write!(f, "{}n", self.nano)
     }
 }
+
+/// The text is no quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseQuantityError;
+
+impl std::str::FromStr for Quantity {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text).ok_or(ParseQuantityError)
+    }
+}
+
+fn parse(text: &str) -> Option<Quantity> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let (number, suffix) = digits.split_at(end);
+    let scale: i128 = match suffix {
+        "n" => 1,
+        "u" => 1_000,
+        "m" => 1_000_000,
+        "" => 1_000_000_000,
+        _ => {
+            let binary = suffix.strip_suffix('i');
+            let (letter, base) = binary.map_or((suffix, 1000i128), |letter| (letter, 1024));
+            let power = ["k", "M", "G", "T", "P", "E"].iter().position(|l| {
+                *l == letter && !(*l == "k" && binary.is_some())
+                    || *l == "k" && letter == "K" && binary.is_some()
+            });
+            match power {
+                Some(power) => 1_000_000_000 * base.pow(u32::try_from(power).ok()? + 1),
+                None => {
+                    let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+                    10i128.checked_pow(u32::try_from(exponent + 9).ok()?)?
+                }
+            }
+        }
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+        return None;
+    }
+    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut nano = whole.checked_mul(scale)?;
+    let mut part = scale;
+    for digit in fraction.chars() {
+        let value = i128::from(digit.to_digit(10)?);
+        nano += value * part / 10;
+        part /= 10;
+    }
+    Some(Quantity { nano: if negative { -nano } else { nano } })
+}

@@ -1,0 +1,3 @@
+//! Tests of the room as a whole.
+
+mod cases;
