@@ -4,11 +4,16 @@
 //! The order is upstream's: finalizer before allocation (an allocated claim without it is not
 //! protected), allocation and reservation in one write, all claims before the binding.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{Allocation, ClaimKey, ClaimSpec, ConsumerReference, Name, NodeName, PodKey, Uid};
+use crate::model::{
+    Allocation, ClaimKey, ClaimSpec, ConsumerReference, Features, Name, NodeName, Pod, PodKey, ResourceClaim,
+    Uid,
+};
 
-use super::decision::{Placement, RequestMapping};
+use super::assume::consumer;
+use super::decision::{ClaimDevices, ExtendedClaim, PlacedClaim, Placement, RequestMapping};
 
 /// API writes that carry a placement out, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,9 +122,102 @@ pub enum Undo {
 }
 
 impl CommitPlan {
-    /// The writes that carry `placement` out.
-    pub fn new(placement: &Placement) -> Self {
-        let _ = placement;
-        Self { pod: placement.pod.key.clone(), pod_uid: placement.pod.uid.clone(), steps: Vec::new() }
+    /// The writes that carry `placement` out. Claims that the pod may use already are not written.
+    pub fn new(placement: &Placement, features: &Features) -> Self {
+        let pod = &placement.pod;
+        let mut plan = Self { pod: pod.key.clone(), pod_uid: pod.uid.clone(), steps: Vec::new() };
+        let mut written = BTreeSet::new();
+        for placed in placement.claims.iter().filter(|placed| written.insert(&placed.claim.key)) {
+            plan.write_claim(placed, pod, features);
+        }
+        if let Some(extended) = &placement.extended {
+            plan.make_claim(extended, pod, features);
+        }
+        plan.wait_for_conditions(placement, features);
+        plan.steps.push(Step::BindPod { node: placement.node.clone() });
+        plan
+    }
+
+    fn write_claim(&mut self, placed: &PlacedClaim, pod: &Pod, features: &Features) {
+        let claim = &placed.claim;
+        let target = || ClaimTarget::of(claim);
+        match &placed.devices {
+            ClaimDevices::Chosen(allocation) => {
+                if !claim.has_finalizer {
+                    self.steps.push(Step::AddFinalizer { target: target() });
+                }
+                self.steps.push(Step::WriteAllocation {
+                    target: target(),
+                    allocation: Arc::clone(allocation),
+                    consumer: consumer(pod),
+                    timestamp: features.binding_conditions(),
+                });
+            }
+            ClaimDevices::Held(_) if !claim.is_reserved_for(&pod.uid) => {
+                self.steps.push(Step::AddReservedFor { target: target(), consumer: consumer(pod) });
+            }
+            ClaimDevices::Held(_) => {}
+        }
+    }
+
+    fn make_claim(&mut self, extended: &ExtendedClaim, pod: &Pod, features: &Features) {
+        self.steps.extend([
+            Step::CreateClaim {
+                namespace: pod.key.namespace.clone(),
+                generate_name: extended.generate_name.clone(),
+                owner: pod.key.clone(),
+                owner_uid: pod.uid.clone(),
+                spec: Arc::clone(&extended.spec),
+            },
+            Step::AddFinalizer { target: ClaimTarget::Created },
+            Step::WriteAllocation {
+                target: ClaimTarget::Created,
+                allocation: Arc::clone(&extended.allocation),
+                consumer: consumer(pod),
+                timestamp: features.binding_conditions(),
+            },
+            Step::SetExtendedResourceClaimStatus { mappings: extended.mappings.clone() },
+        ]);
+    }
+
+    fn wait_for_conditions(&mut self, placement: &Placement, features: &Features) {
+        let waits = |allocation: &Allocation| {
+            features.binding_conditions()
+                && allocation.results.iter().any(|r| r.binding_conditions.iter().flatten().next().is_some())
+        };
+        let claims = placement.claims.iter().filter(|placed| waits(placed.devices.allocation()));
+        let existing = claims.map(|placed| ClaimTarget::of(&placed.claim));
+        let created = placement.extended.iter().filter(|extended| waits(&extended.allocation));
+        let targets: Box<[_]> = existing.chain(created.map(|_| ClaimTarget::Created)).collect();
+        if !targets.is_empty() {
+            self.steps.push(Step::WaitForBindingConditions { targets });
+        }
+    }
+
+    /// How a step that was carried out is taken back; `None` if there is nothing to take back: a
+    /// finalizer does no harm, and a binding is final.
+    pub fn undo(&self, step: &Step) -> Option<Undo> {
+        match step {
+            Step::CreateClaim { .. } => Some(Undo::DeleteCreatedClaim),
+            Step::WriteAllocation { target, .. } | Step::AddReservedFor { target, .. } => match target {
+                ClaimTarget::Existing { claim, uid, .. } => Some(Undo::RemoveReservedFor {
+                    claim: claim.clone(),
+                    claim_uid: uid.clone(),
+                    pod_uid: self.pod_uid.clone(),
+                }),
+                ClaimTarget::Created => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl ClaimTarget {
+    fn of(claim: &ResourceClaim) -> Self {
+        Self::Existing {
+            claim: claim.key.clone(),
+            uid: claim.uid.clone(),
+            resource_version: claim.resource_version.clone(),
+        }
     }
 }

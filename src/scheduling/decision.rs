@@ -7,6 +7,7 @@ use crate::model::{Allocation, ClaimKey, ClaimSpec, Name, NodeName, Pod, Resourc
 use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
 use super::rejection::RejectedNodes;
+use super::shim::{AllocateError, Violation};
 
 /// What became of one pod in one cycle.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,4 +167,25 @@ pub enum PostFilter {
 pub enum CycleError {
     /// The pod or a claim of it is wrong in itself.
     Query(QueryError),
+    /// Choosing devices failed on a node in a way that concerns the claims or classes, not the node.
+    Allocate {
+        /// The node.
+        node: NodeName,
+        /// Why.
+        error: AllocateError,
+    },
+    /// A claim of the pod got no answer: a fault of this program. Nothing is written.
+    NotAllocated {
+        /// The node.
+        node: NodeName,
+        /// The claim.
+        claim: ClaimKey,
+    },
+    /// The devices chosen break a rule: a fault of this program. Nothing is written.
+    Violation {
+        /// The node.
+        node: NodeName,
+        /// What the devices break.
+        violation: Violation,
+    },
 }

@@ -14,6 +14,9 @@ pub mod plugins;
 pub mod query;
 pub mod query_error;
 pub mod rejection;
+mod reserve;
+pub mod share_id;
+pub mod shim;
 
 pub use commit_plan::CommitPlan;
 pub use cycle::{Memo, schedule};

@@ -53,7 +53,7 @@ impl Default for Options {
             seed: 0,
             nonce: 0,
             now: Timestamp::default(),
-            binding_timeout: Duration::from_secs(600),
+            binding_timeout: Duration::from_mins(10),
             absences: Arc::default(),
         }
     }

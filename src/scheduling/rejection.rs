@@ -1,7 +1,7 @@
 //! Why a node cannot take a pod: one variant per plugin, with what a reader needs to fix it. The
 //! wording stands in `explain`.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use crate::model::{ClaimKey, HostPort, Name, NodeName, Taint};
 
@@ -17,7 +17,7 @@ pub enum Code {
 }
 
 /// Why one node cannot take the pod. The first plugin that objects decides, as upstream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rejection {
     /// Plugins narrowed the nodes down to a set that this one is not in (`PreFilterResult`).
     /// Pods of a `DaemonSet` are pinned to their node that way.
@@ -77,7 +77,7 @@ impl Shortage {
 }
 
 /// Why a node cannot give a pod the devices that it claims. Never solved by preemption.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceRejection {
     /// No choice of devices in reach of the node satisfies all claims not yet allocated.
     CannotAllocate,
@@ -155,7 +155,49 @@ impl Rejection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedNodes {
     /// The nodes by name.
-    pub nodes: Arc<[NodeName]>,
+    pub nodes: Vec<NodeName>,
     /// The reason.
     pub rejection: Rejection,
+}
+
+/// Groups nodes by the reason for which they reject a pod; groups stand in the order of their first
+/// node.
+pub fn group(rejections: impl IntoIterator<Item = (NodeName, Rejection)>) -> Box<[RejectedNodes]> {
+    let mut groups: Vec<RejectedNodes> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (node, rejection) in rejections {
+        let place = *places.entry(rejection).or_insert_with_key(|rejection| {
+            groups.push(RejectedNodes { nodes: Vec::new(), rejection: rejection.clone() });
+            groups.len() - 1
+        });
+        groups[place].nodes.push(node);
+    }
+    groups.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shortage(resource: &str, requested: i64) -> Rejection {
+        let shortage = Shortage { resource: resource.into(), requested, used: 4, allocatable: 8 };
+        Rejection::NodeResourcesFit { shortages: Box::new([shortage]) }
+    }
+
+    #[test]
+    fn a_shortage_is_final_only_if_the_empty_node_has_too_little() {
+        assert_eq!(shortage("cpu", 8).code(), Code::Unschedulable);
+        assert_eq!(shortage("cpu", 9).code(), Code::UnschedulableAndUnresolvable);
+        assert_eq!(shortage("pods", 9).code(), Code::Unschedulable);
+    }
+
+    #[test]
+    fn nodes_are_grouped_by_reason_in_the_order_of_their_first() {
+        let of = |node: &str, rejection: &Rejection| (NodeName::from(node), rejection.clone());
+        let (cordoned, short) = (Rejection::NodeUnschedulable, shortage("cpu", 9));
+        let groups = group([of("a", &short), of("b", &cordoned), of("c", &short)]);
+        assert_eq!(groups.len(), 2);
+        assert_eq!((&groups[0].rejection, groups[0].nodes.len()), (&short, 2));
+        assert_eq!((&groups[1].rejection, groups[1].nodes.len()), (&cordoned, 1));
+    }
 }
