@@ -1,0 +1,191 @@
+//! What became of a pod, as a value: it can be printed, carried out, or replayed.
+
+use std::sync::Arc;
+
+use crate::model::{Allocation, ClaimKey, ClaimSpec, Name, NodeName, Pod, ResourceClaim, Uid};
+
+use super::plugins::{Plugin, SCORED};
+use super::query_error::QueryError;
+use super::rejection::RejectedNodes;
+use super::shim::{AllocateError, Violation};
+
+/// What became of one pod in one cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// It has a node and devices.
+    Placed(Placement),
+    /// It has none, and waits until something changes.
+    Unschedulable(Diagnosis),
+    /// The attempt failed; it is repeated after a pause.
+    Error(CycleError),
+}
+
+/// A node for a pod, and devices for all its claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The pod as it was looked at.
+    pub pod: Arc<Pod>,
+    /// The node.
+    pub node: NodeName,
+    /// The pod's claims in the order of `spec.resourceClaims`; entries for which no claim was
+    /// needed are left out. A claim named twice stands here twice.
+    pub claims: Box<[PlacedClaim]>,
+    /// The claim to be made for the pod's extended resources, if DRA serves any on this node.
+    pub extended: Option<ExtendedClaim>,
+    /// The scores of all nodes that fit, by name; empty if there was only one.
+    pub scores: Box<[NodeScore]>,
+}
+
+/// A claim of a placed pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedClaim {
+    /// The name in `spec.resourceClaims`.
+    pub pod_claim: Name,
+    /// The claim as it was looked at.
+    pub claim: Arc<ResourceClaim>,
+    /// Its devices.
+    pub devices: ClaimDevices,
+}
+
+/// Where the devices of a claim come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimDevices {
+    /// The claim holds them already.
+    Held(Arc<Allocation>),
+    /// They were chosen now.
+    Chosen(Arc<Allocation>),
+}
+
+impl ClaimDevices {
+    /// The devices.
+    pub fn allocation(&self) -> &Arc<Allocation> {
+        match self {
+            Self::Held(allocation) | Self::Chosen(allocation) => allocation,
+        }
+    }
+}
+
+/// The claim to be made for a pod's extended resources (KEP-5004).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtendedClaim {
+    /// Stands in for the claim until the API server has given it a name; no valid object can have
+    /// this one.
+    pub placeholder: ClaimKey,
+    /// Stands in for the claim's identity.
+    pub placeholder_uid: Uid,
+    /// `metadata.generateName`.
+    pub generate_name: Name,
+    /// What it asks.
+    pub spec: Arc<ClaimSpec>,
+    /// Its devices, chosen now.
+    pub allocation: Arc<Allocation>,
+    /// Which request serves which container's resource.
+    pub mappings: Box<[RequestMapping]>,
+}
+
+/// One entry of `status.extendedResourceClaimStatus.requestMappings` of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestMapping {
+    /// The container.
+    pub container: Name,
+    /// The extended resource.
+    pub resource: Name,
+    /// The request in the claim.
+    pub request: Name,
+}
+
+impl ExtendedClaim {
+    /// The resource that a request serves, if any.
+    pub fn resource_of(&self, request: &str) -> Option<&Name> {
+        self.mappings.iter().find(|mapping| &*mapping.request == request).map(|mapping| &mapping.resource)
+    }
+}
+
+/// The scores of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeScore {
+    /// The node.
+    pub node: NodeName,
+    /// Normalised scores, 0 to 100, in the order of [`SCORED`].
+    pub by_plugin: [i64; SCORED.len()],
+    /// Their weighted sum.
+    pub total: i64,
+}
+
+impl NodeScore {
+    /// Each plugin with its normalised score.
+    pub fn plugins(&self) -> impl Iterator<Item = (Plugin, i64)> {
+        SCORED.iter().copied().zip(self.by_plugin)
+    }
+}
+
+/// Why a pod has no node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The pod as it was looked at.
+    pub pod: Arc<Pod>,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// Why none of them will do.
+    pub cause: Cause,
+    /// What can be done about it.
+    pub post_filter: Option<PostFilter>,
+}
+
+/// Why no node will do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// There are no nodes.
+    NoNodes,
+    /// The pod cannot be looked at for any node.
+    Query(QueryError),
+    /// Each node objects.
+    Nodes {
+        /// Every node once, grouped by reason, groups in the order of their first node.
+        rejected: Box<[RejectedNodes]>,
+    },
+}
+
+/// What is done for a pod that fits nowhere. At most one thing in a cycle; the change it makes
+/// brings the pod back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PostFilter {
+    /// Take the devices from a claim that nobody else uses: they are out of reach, or not ready.
+    Deallocate {
+        /// The claim as it was looked at.
+        claim: Arc<ResourceClaim>,
+    },
+    /// Delete the left-over claim for the pod's extended resources.
+    DeleteExtendedClaim {
+        /// The claim as it was looked at.
+        claim: Arc<ResourceClaim>,
+    },
+}
+
+/// Why an attempt failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CycleError {
+    /// The pod or a claim of it is wrong in itself.
+    Query(QueryError),
+    /// Choosing devices failed on a node in a way that concerns the claims or classes, not the node.
+    Allocate {
+        /// The node.
+        node: NodeName,
+        /// Why.
+        error: AllocateError,
+    },
+    /// A claim of the pod got no answer: a fault of this program. Nothing is written.
+    NotAllocated {
+        /// The node.
+        node: NodeName,
+        /// The claim.
+        claim: ClaimKey,
+    },
+    /// The devices chosen break a rule: a fault of this program. Nothing is written.
+    Violation {
+        /// The node.
+        node: NodeName,
+        /// What the devices break.
+        violation: Violation,
+    },
+}
