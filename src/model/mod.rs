@@ -30,7 +30,7 @@ pub use features::{FeatureGate, Features, KubernetesVersion};
 pub use ids::{ClaimKey, ClassName, DeviceId, Name, NodeName, PodKey, PoolId, ShareId, Timestamp, Uid};
 pub use node::{HostPort, Node, NodeInfo};
 pub use pod::{Container, Pod, PodClaim, PodPhase};
-pub use quantity::Quantity;
+pub use quantity::{Quantity, QuantityError};
 pub use resources::ResourceAmounts;
 pub use selection::{Labels, NodeSelector, NodeSelectorTerm};
 pub use slice::{
