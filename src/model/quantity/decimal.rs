@@ -140,7 +140,11 @@ impl Decimal {
     }
 
     pub(super) fn as_f64(&self) -> f64 {
-        let base = self.unscaled.to_string().parse().unwrap_or(f64::NAN);
+        let base = match self.unscaled.bits() {
+            // Beyond the range of floats; no need to write the digits out.
+            1025.. => f64::from(self.sign()) * f64::INFINITY,
+            _ => self.unscaled.to_string().parse().unwrap_or(f64::NAN),
+        };
         scale_f64(base, i64::from(self.scale))
     }
 }
