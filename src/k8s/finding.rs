@@ -14,7 +14,7 @@ pub struct Finding {
     pub object: String,
     /// The field, as upstream's paths print.
     pub field: String,
-    /// What is wrong.
+    /// What is wrong; complete without the field.
     pub message: String,
     /// The right form, where the mistake is known.
     pub hint: Option<String>,
@@ -102,8 +102,8 @@ impl Issues {
     }
 
     /// A reference leads nowhere.
-    pub fn not_found(&mut self, field: &Field<'_, '_>, value: &str) {
-        self.detailed(field, format!("Not found: {}", quoted(value)), "");
+    pub fn not_found(&mut self, field: &Field<'_, '_>, value: &str, detail: &str) {
+        self.detailed(field, format!("Not found: {}", quoted(value)), detail);
     }
 
     /// A value is none of those allowed.
@@ -129,7 +129,7 @@ impl Issues {
             message.push_str(": ");
             message.push_str(detail);
         }
-        self.add(field, message, None);
+        self.add(field, format!("{field}: {message}"), None);
     }
 }
 

@@ -183,7 +183,7 @@ impl Reader {
             && let Err(error) = self.keep(&candidate)
         {
             let place = candidate.tree.place;
-            let message = format!("expected {}", error.expected);
+            let message = error.to_string();
             issues.push(Issue { field: error.field, message, hint: None, place });
         }
         if issues.is_empty() {

@@ -1,11 +1,75 @@
-//! The rules of each kind.
+//! The rules of each kind, as upstream's API validation has them.
+//!
+//! Paths and messages are those of `pkg/apis/resource/validation` and `pkg/apis/core/validation` of
+//! Kubernetes 1.37, so that what is refused here reads as an API server's refusal. Objects are in
+//! the form of `v1`, and their types were checked before.
 
+mod across;
+mod affinity;
+mod capacity;
+mod claim;
+mod container;
+mod devices;
+mod gates;
+mod meta;
+mod names;
+mod pod;
+mod resources;
+mod selector;
+mod slice;
+mod status;
+mod workload;
+
+use super::field::Field;
 use super::finding::Issues;
 use super::kind::Kind;
-use super::read::Objects;
 use super::tree::Node;
 use crate::model::Features;
 
-pub(super) fn object(_kind: Kind, _tree: &Node, _features: &Features, _issues: &mut Issues) {}
+pub(super) use across::across_objects;
 
-pub(super) fn across_objects(_objects: &mut Objects) {}
+/// What every rule needs.
+struct Context<'c> {
+    features: &'c Features,
+    issues: &'c mut Issues,
+    /// Whether an API server stored the object: then rules that only hold at creation are past.
+    stored: bool,
+}
+
+/// Checks one object.
+pub(super) fn object(kind: Kind, object: &Node, features: &Features, issues: &mut Issues) {
+    let root = Field::root(object);
+    let metadata = root.child("metadata");
+    let stored = !metadata.child("resourceVersion").text().is_empty();
+    let cx = &mut Context { features, issues, stored };
+    meta::object_meta(kind, &metadata, cx.issues);
+    gates::dropped_fields(kind, &root, cx);
+    let spec = root.child("spec");
+    match kind {
+        Kind::Node => {
+            affinity::node_taints(&spec.child("taints"), cx);
+            let status = root.child("status");
+            for list in [status.child("capacity"), status.child("allocatable")] {
+                for (name, amount) in list.fields() {
+                    resources::resource_amount(&amount, name, cx);
+                }
+            }
+        }
+        Kind::Namespace => {}
+        Kind::Pod => pod::pod(&root, cx),
+        Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::DaemonSet | Kind::Job => {
+            workload::workload(kind, &spec, cx);
+        }
+        Kind::ResourceClaim => {
+            claim::claim_spec(&spec, cx);
+            status::claim_status(&root.child("status"), &spec, cx);
+        }
+        Kind::ResourceClaimTemplate => {
+            meta::template_meta(&spec.child("metadata"), cx.issues);
+            claim::claim_spec(&spec.child("spec"), cx);
+        }
+        Kind::DeviceClass => claim::class_spec(&spec, cx),
+        Kind::ResourceSlice => slice::slice_spec(&spec, cx),
+        Kind::DeviceTaintRule => slice::taint_rule(&root, cx),
+    }
+}

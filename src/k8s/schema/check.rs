@@ -73,7 +73,7 @@ impl Walk<'_> {
             Type::List(_) | Type::Map(_) | Type::Structure { .. } => false,
         };
         if !fits {
-            let message = format!("expected {}, found {}", expected(of_type), found(node));
+            let message = format!("{field}: expected {}, found {}", expected(of_type), found(node));
             self.issues.add(field, message, hint(node, of_type));
         }
     }

@@ -1,0 +1,131 @@
+//! `metadata`.
+
+use std::collections::BTreeSet;
+
+use super::names;
+use crate::k8s::field::Field;
+use crate::k8s::finding::Issues;
+use crate::k8s::kind::Kind;
+
+/// Most bytes of all annotations of an object together.
+const ANNOTATIONS_MAX: usize = 256 * 1024;
+
+/// The metadata of an object as a whole.
+pub(super) fn object_meta(kind: Kind, metadata: &Field<'_, '_>, issues: &mut Issues) {
+    let name = metadata.child("name");
+    let form = if kind == Kind::Namespace { names::dns_label } else { names::dns_subdomain };
+    if name.text().is_empty() {
+        issues.required(&name, "name or generateName is required");
+    } else {
+        invalid_all(&name, name.text(), form(name.text()), issues);
+    }
+    let namespace = metadata.child("namespace");
+    match (kind.is_namespaced(), namespace.text()) {
+        (false, "") => {}
+        (false, _) => issues.forbidden(&namespace, "not allowed on this type"),
+        (true, text) => invalid_all(&namespace, text, names::dns_label(text), issues),
+    }
+    labels(&metadata.child("labels"), issues);
+    annotations(&metadata.child("annotations"), issues);
+    owners(&metadata.child("ownerReferences"), issues);
+    let finalizers = metadata.child("finalizers");
+    for finalizer in finalizers.items() {
+        invalid_all(&finalizers, finalizer.text(), names::label_key(finalizer.text()), issues);
+    }
+}
+
+/// The metadata of a template: labels and annotations only.
+pub(super) fn template_meta(metadata: &Field<'_, '_>, issues: &mut Issues) {
+    annotations(&metadata.child("annotations"), issues);
+    labels(&metadata.child("labels"), issues);
+    for (key, field) in metadata.fields() {
+        if !matches!(key, "labels" | "annotations") && field.is_set() {
+            issues.forbidden(&field, "cannot be set");
+        }
+    }
+}
+
+/// Reports each text as a reason why the value is wrong.
+pub(super) fn invalid_all(field: &Field<'_, '_>, value: &str, wrong: Vec<String>, issues: &mut Issues) {
+    for detail in wrong {
+        issues.invalid(field, value, &detail);
+    }
+}
+
+pub(super) fn labels(labels: &Field<'_, '_>, issues: &mut Issues) {
+    for (key, value) in labels.entries() {
+        invalid_all(labels, key, names::label_key(key), issues);
+        invalid_all(labels, value.text(), names::label_value(value.text()), issues);
+    }
+}
+
+pub(super) fn annotations(annotations: &Field<'_, '_>, issues: &mut Issues) {
+    let mut size = 0;
+    for (key, value) in annotations.entries() {
+        invalid_all(annotations, key, names::label_key(&key.to_lowercase()), issues);
+        size += key.len() + value.text().len();
+    }
+    if size > ANNOTATIONS_MAX {
+        issues.too_long(annotations, ANNOTATIONS_MAX);
+    }
+}
+
+fn owners(owners: &Field<'_, '_>, issues: &mut Issues) {
+    let mut controller: Option<String> = None;
+    for owner in owners.items() {
+        for name in ["apiVersion", "kind", "name", "uid"] {
+            let field = owner.child(name);
+            if field.text().is_empty() {
+                issues.required(&field, "must not be empty");
+            }
+        }
+        let api_version = owner.child("apiVersion");
+        if api_version.text().matches('/').count() > 1 || api_version.text().ends_with('/') {
+            issues.invalid(&api_version, api_version.text(), "must be <group>/<version> or <version>");
+        }
+        if owner.child("controller").is_true() {
+            let name = format!("{}/{}", owner.child("kind").text(), owner.child("name").text());
+            if let Some(first) = &controller {
+                let both = format!("Found \"true\" in references for {first} and {name}");
+                let detail = format!("Only one reference can have Controller set to true. {both}");
+                issues.invalid_value(owners, json(owners), &detail);
+            } else {
+                controller = Some(name);
+            }
+        }
+    }
+}
+
+/// A structure as upstream prints it in messages.
+pub(super) fn json(field: &Field<'_, '_>) -> String {
+    field.node().map_or_else(|| "null".to_owned(), |node| node.to_json().to_string())
+}
+
+/// `status.conditions` of `metav1.Condition`, which must differ in type.
+pub(super) fn conditions(conditions: &Field<'_, '_>, max: usize, issues: &mut Issues) {
+    if conditions.len() > max {
+        issues.too_many(conditions, conditions.len(), max);
+    }
+    let mut types = BTreeSet::new();
+    for condition in conditions.items() {
+        let of_type = condition.child("type");
+        if !types.insert(of_type.text()) {
+            issues.duplicate(&condition, of_type.text());
+        }
+        if of_type.text().is_empty() {
+            issues.required(&of_type, "must be set");
+        } else {
+            invalid_all(&of_type, of_type.text(), names::label_key(of_type.text()), issues);
+        }
+        let status = condition.child("status");
+        if !matches!(status.text(), "True" | "False" | "Unknown") {
+            issues.unsupported(&status, status.text(), &["False", "True", "Unknown"]);
+        }
+        if !condition.child("lastTransitionTime").is_set() {
+            issues.required(&condition.child("lastTransitionTime"), "must be set");
+        }
+        if condition.child("reason").text().is_empty() {
+            issues.required(&condition.child("reason"), "must be set");
+        }
+    }
+}

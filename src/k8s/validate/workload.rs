@@ -1,0 +1,60 @@
+//! Workloads: their template, and that they select the pods that it makes.
+
+use super::meta::json;
+use super::{Context, pod, selector};
+use crate::k8s::field::Field;
+use crate::k8s::kind::Kind;
+
+/// `spec` of a Deployment, `ReplicaSet`, `StatefulSet`, `DaemonSet` or Job.
+pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
+    for name in ["replicas", "minReadySeconds", "parallelism", "completions"] {
+        let field = spec.child(name);
+        if let Some(number) = field.int().filter(|number| *number < 0) {
+            cx.issues.invalid_value(&field, number, "must be greater than or equal to 0");
+        }
+    }
+    let template = spec.child("template");
+    // The selector of a Job is made by the API server.
+    if kind != Kind::Job {
+        selection(kind, &spec.child("selector"), &template, cx);
+    }
+    pod::template(&template, cx);
+    let template = template.child("spec");
+    let policy = template.child("restartPolicy");
+    match (kind, policy.text()) {
+        (Kind::Job, "" | "Always") => {
+            cx.issues.required(&policy, "valid values: \"OnFailure\", \"Never\"");
+        }
+        (Kind::Job, _) | (_, "" | "Always") => {}
+        (_, other @ ("OnFailure" | "Never")) => cx.issues.unsupported(&policy, other, &["Always"]),
+        _ => {}
+    }
+    let deadline = template.child("activeDeadlineSeconds");
+    if kind != Kind::Job && deadline.is_set() {
+        // Upstream names the ReplicaSet that a Deployment makes.
+        let owner = if kind == Kind::Deployment { Kind::ReplicaSet } else { kind };
+        let detail = format!("activeDeadlineSeconds in {} is not Supported", owner.as_str());
+        cx.issues.forbidden(&deadline, &detail);
+    }
+}
+
+fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if !field.is_set() {
+        cx.issues.required(field, "");
+        return;
+    }
+    let before = cx.issues.list().len();
+    selector::label_selector(field, cx.issues);
+    if field.child("matchLabels").is_empty() && field.child("matchExpressions").is_empty() {
+        let detail = format!("empty selector is invalid for {}", kind.as_str().to_lowercase());
+        cx.issues.invalid_value(field, json(field), &detail);
+    }
+    if cx.issues.list().len() > before {
+        return;
+    }
+    let metadata = template.child("metadata");
+    let labels = metadata.child("labels");
+    if !selector::selects(field, &labels) {
+        cx.issues.invalid_value(&labels, json(&labels), "`selector` does not match template `labels`");
+    }
+}
