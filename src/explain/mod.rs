@@ -1,1 +1,10 @@
 //! Decisions as text and data for people. Pure.
+//!
+//! [`status_line`] words a decision as kube-scheduler does; [`message`] adds what it leaves out: which
+//! step took which devices away. [`DecisionView`] is the same as data.
+
+mod details;
+mod reasons;
+mod status;
+
+pub use status::{message, status_line, text};

@@ -1,4 +1,5 @@
 //! Stands in for the allocator until it lands.
+#![allow(missing_docs)]
 
 use std::sync::Arc;
 
@@ -16,8 +17,22 @@ pub struct ClaimToAllocate {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllocateError {
-    InvalidPools,
+    Node(NodeError),
     Other(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeError {
+    InvalidPools,
+}
+
+impl std::fmt::Display for AllocateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Other(text) => f.write_str(text),
+            Self::Node(_) => f.write_str("invalid resource pools were encountered"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +100,12 @@ pub struct CheckedClaim<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {}
+    }
+}
 
 pub fn check(_: &Snapshot, _: &Node, _: &[CheckedClaim<'_>]) -> Result<(), Violation> {
     Ok(())

@@ -10,7 +10,7 @@ use crate::scheduling::decision::PostFilter;
 use crate::scheduling::options::Options;
 use crate::scheduling::query::PodQuery;
 use crate::scheduling::rejection::{DeviceRejection, Unavailability, UnavailableClaim};
-use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate};
+use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 
 use super::extended_resources::{NodeClaim, PLACEHOLDER, ServedByDra, placeholder_uid};
 
@@ -133,7 +133,9 @@ impl<'a> Filter<'a> {
         match allocator.allocate(self.snapshot, &info.node, &wanted.claims).result {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
             Ok(None) => Err(Refusal::Node(DeviceRejection::CannotAllocate)),
-            Err(AllocateError::InvalidPools) => Err(Refusal::Node(DeviceRejection::InvalidPools)),
+            Err(AllocateError::Node(NodeError::InvalidPools)) => {
+                Err(Refusal::Node(DeviceRejection::InvalidPools))
+            }
             Err(error) => Err(Refusal::Attempt(error)),
         }
     }
