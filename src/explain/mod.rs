@@ -6,5 +6,10 @@
 mod details;
 mod reasons;
 mod status;
+mod view;
 
 pub use status::{message, status_line, text};
+pub use view::DecisionView;
+
+#[cfg(test)]
+mod tests;

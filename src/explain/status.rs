@@ -23,9 +23,12 @@ pub fn status_line(decision: &Decision) -> Option<String> {
 
 /// The status line and, after it, what takes part in the decision device by device; one line.
 pub fn message(decision: &Decision) -> Option<String> {
-    let status = status_line(decision)?;
+    let mut message = status_line(decision)?;
     let details = details(decision);
-    Some(join(std::iter::once(status).chain(details.iter().map(ToString::to_string)), " "))
+    if !details.is_empty() && !message.ends_with('.') {
+        message.push('.');
+    }
+    Some(join(std::iter::once(message).chain(details.iter().map(ToString::to_string)), " "))
 }
 
 /// The same with a line for each detail; also for a pod that got a node.
