@@ -8,11 +8,11 @@ use crate::model::{
     Snapshot, Uid,
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimToAllocate {
-    pub key: ClaimKey,
-    pub uid: Uid,
-    pub spec: Arc<ClaimSpec>,
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimToAllocate<'a> {
+    pub key: &'a ClaimKey,
+    pub uid: &'a Uid,
+    pub spec: &'a Arc<ClaimSpec>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Allocator {
         Self {}
     }
 
-    pub fn allocate(&mut self, snapshot: &Snapshot, node: &Node, claims: &[ClaimToAllocate]) -> Outcome {
+    pub fn allocate(&mut self, snapshot: &Snapshot, node: &Node, claims: &[ClaimToAllocate<'_>]) -> Outcome {
         let mut devices = snapshot.slices().by_node.get(&node.name).into_iter().flat_map(|slices| {
             slices.values().flat_map(|slice| slice.devices.iter().map(|d| slice.pool.device(d.name.clone())))
         });
