@@ -64,8 +64,13 @@ pub fn schedule(snapshot: &Snapshot, pod: &Arc<Pod>, memo: &mut Memo, options: &
 }
 
 fn unschedulable(snapshot: &Snapshot, pod: &Arc<Pod>, cause: Cause) -> Decision {
-    let nodes = snapshot.nodes().len();
-    Decision::Unschedulable(Diagnosis { pod: Arc::clone(pod), nodes, cause, post_filter: None })
+    Decision::Unschedulable(Diagnosis {
+        pod: Arc::clone(pod),
+        version: snapshot.features().version,
+        nodes: snapshot.nodes().len(),
+        cause,
+        post_filter: None,
+    })
 }
 
 fn not_queried(snapshot: &Snapshot, pod: &Arc<Pod>, error: QueryError) -> Decision {
@@ -73,7 +78,7 @@ fn not_queried(snapshot: &Snapshot, pod: &Arc<Pod>, error: QueryError) -> Decisi
         return unschedulable(snapshot, pod, Cause::NoNodes);
     }
     if error.is_error() {
-        return Decision::Error(CycleError::Query(error));
+        return Decision::Error(CycleError::Query { pod: Arc::clone(pod), error });
     }
     unschedulable(snapshot, pod, Cause::Query(error))
 }
@@ -109,6 +114,7 @@ fn find_fitting<'a>(
     }
     Err(Decision::Unschedulable(Diagnosis {
         pod: Arc::clone(&query.pod),
+        version: snapshot.features().version,
         nodes: snapshot.nodes().len(),
         cause: Cause::Nodes { rejected: group(rejections) },
         post_filter: devices.post_filter(),

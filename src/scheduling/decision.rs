@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{Allocation, ClaimKey, ClaimSpec, Name, NodeName, Pod, ResourceClaim, Uid};
+use crate::model::{
+    Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, ResourceClaim, Uid,
+};
 
 use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
@@ -124,6 +126,8 @@ impl NodeScore {
 pub struct Diagnosis {
     /// The pod as it was looked at.
     pub pod: Arc<Pod>,
+    /// The release whose words are used.
+    pub version: KubernetesVersion,
     /// How many nodes there are.
     pub nodes: usize,
     /// Why none of them will do.
@@ -166,7 +170,12 @@ pub enum PostFilter {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CycleError {
     /// The pod or a claim of it is wrong in itself.
-    Query(QueryError),
+    Query {
+        /// The pod as it was looked at.
+        pod: Arc<Pod>,
+        /// What is wrong.
+        error: QueryError,
+    },
     /// Choosing devices failed on a node in a way that concerns the claims or classes, not the node.
     Allocate {
         /// The node.

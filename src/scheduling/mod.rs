@@ -26,3 +26,6 @@ pub use plugins::Plugin;
 pub use query::PodQuery;
 pub use query_error::QueryError;
 pub use rejection::Rejection;
+
+#[cfg(test)]
+pub(crate) mod tests;

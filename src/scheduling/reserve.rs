@@ -83,7 +83,12 @@ pub(super) fn reserve(
 }
 
 /// The allocation with an identity for every share, in place of those that the allocator left open.
-fn identified(claim: &ClaimKey, uid: &Uid, allocation: &Allocation, nonce: u64) -> Arc<Allocation> {
+pub(super) fn identified(
+    claim: &ClaimKey,
+    uid: &Uid,
+    allocation: &Allocation,
+    nonce: u64,
+) -> Arc<Allocation> {
     let mut allocation = allocation.clone();
     for (ordinal, result) in allocation.results.iter_mut().enumerate() {
         if result.share_id.is_some() {

@@ -1,4 +1,5 @@
 //! Stands in for the allocator until it lands.
+#![allow(missing_docs)]
 
 use std::sync::Arc;
 
@@ -7,17 +8,31 @@ use crate::model::{
     Snapshot, Uid,
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimToAllocate {
-    pub key: ClaimKey,
-    pub uid: Uid,
-    pub spec: Arc<ClaimSpec>,
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimToAllocate<'a> {
+    pub key: &'a ClaimKey,
+    pub uid: &'a Uid,
+    pub spec: &'a Arc<ClaimSpec>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllocateError {
-    InvalidPools,
+    Node(NodeError),
     Other(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeError {
+    InvalidPools,
+}
+
+impl std::fmt::Display for AllocateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Other(text) => f.write_str(text),
+            Self::Node(_) => f.write_str("invalid resource pools were encountered"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +49,7 @@ impl Allocator {
         Self {}
     }
 
-    pub fn allocate(&mut self, snapshot: &Snapshot, node: &Node, claims: &[ClaimToAllocate]) -> Outcome {
+    pub fn allocate(&mut self, snapshot: &Snapshot, node: &Node, claims: &[ClaimToAllocate<'_>]) -> Outcome {
         let mut devices = snapshot.slices().by_node.get(&node.name).into_iter().flat_map(|slices| {
             slices.values().flat_map(|slice| slice.devices.iter().map(|d| slice.pool.device(d.name.clone())))
         });
@@ -85,6 +100,12 @@ pub struct CheckedClaim<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {}
+    }
+}
 
 pub fn check(_: &Snapshot, _: &Node, _: &[CheckedClaim<'_>]) -> Result<(), Violation> {
     Ok(())

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp,
+    Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
 };
 use crate::scheduling::decision::PostFilter;
 use crate::scheduling::options::Options;
 use crate::scheduling::query::PodQuery;
 use crate::scheduling::rejection::{DeviceRejection, Unavailability, UnavailableClaim};
-use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate};
+use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 
 use super::extended_resources::{NodeClaim, PLACEHOLDER, ServedByDra, placeholder_uid};
 
@@ -49,13 +49,6 @@ pub enum Refusal {
     Attempt(AllocateError),
 }
 
-/// One kind of node by the extended resources that it serves: what is to be allocated there.
-#[derive(Debug)]
-struct Wanted {
-    claims: Vec<ClaimToAllocate>,
-    extended: Option<Arc<NodeClaim>>,
-}
-
 /// The filter of one pod's cycle.
 #[derive(Debug)]
 pub struct Filter<'a> {
@@ -65,7 +58,10 @@ pub struct Filter<'a> {
     pending: Vec<Arc<ResourceClaim>>,
     /// Allocated claims, with why they cannot be used from any node.
     held: Vec<(Arc<ResourceClaim>, Option<Unavailability>)>,
-    wanted: BTreeMap<ServedByDra, Wanted>,
+    /// The claims for extended resources, by what a node serves by DRA.
+    node_claims: BTreeMap<ServedByDra, Arc<NodeClaim>>,
+    /// What stands for the claim for extended resources until it is made.
+    placeholder: (ClaimKey, Uid),
     /// Claims for which at least one node was rejected.
     unavailable: BTreeSet<ClaimKey>,
 }
@@ -78,7 +74,11 @@ impl<'a> Filter<'a> {
             query,
             pending: Vec::new(),
             held: Vec::new(),
-            wanted: BTreeMap::new(),
+            node_claims: BTreeMap::new(),
+            placeholder: (
+                ClaimKey::new(query.pod.key.namespace.clone(), PLACEHOLDER),
+                placeholder_uid(&query.pod),
+            ),
             unavailable: BTreeSet::new(),
         };
         let mut seen = BTreeSet::new();
@@ -124,18 +124,38 @@ impl<'a> Filter<'a> {
         info: &NodeInfo,
         served: ServedByDra,
     ) -> Result<NodeDevices, Refusal> {
-        let (query, pending) = (self.query, &self.pending);
-        let wanted = self.wanted.entry(served).or_insert_with_key(|served| wanted(query, pending, served));
-        let extended = wanted.extended.clone();
-        if wanted.claims.is_empty() {
+        let extended = self.node_claim(served);
+        let claims = self.to_allocate(extended.as_deref());
+        if claims.is_empty() {
             return Ok(NodeDevices { chosen: Arc::default(), extended });
         }
-        match allocator.allocate(self.snapshot, &info.node, &wanted.claims).result {
+        match allocator.allocate(self.snapshot, &info.node, &claims).result {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
             Ok(None) => Err(Refusal::Node(DeviceRejection::CannotAllocate)),
-            Err(AllocateError::InvalidPools) => Err(Refusal::Node(DeviceRejection::InvalidPools)),
+            Err(AllocateError::Node(NodeError::InvalidPools)) => {
+                Err(Refusal::Node(DeviceRejection::InvalidPools))
+            }
             Err(error) => Err(Refusal::Attempt(error)),
         }
+    }
+
+    /// The claim for extended resources on nodes that serve just these by DRA.
+    fn node_claim(&mut self, served: ServedByDra) -> Option<Arc<NodeClaim>> {
+        let extended = self.query.extended.as_ref().filter(|_| served.contains(&true))?;
+        let pod = &self.query.pod;
+        let claim =
+            self.node_claims.entry(served).or_insert_with_key(|served| Arc::new(extended.claim(pod, served)));
+        Some(Arc::clone(claim))
+    }
+
+    fn to_allocate<'c>(&'c self, extended: Option<&'c NodeClaim>) -> Vec<ClaimToAllocate<'c>> {
+        let pending = self.pending.iter().map(|claim| ClaimToAllocate {
+            key: &claim.key,
+            uid: &claim.uid,
+            spec: &claim.spec,
+        });
+        let (key, uid) = &self.placeholder;
+        pending.chain(extended.map(|claim| ClaimToAllocate { key, uid, spec: &claim.spec })).collect()
     }
 
     /// What can be done for a pod that no node takes: free a claim that keeps it away from nodes and
@@ -159,28 +179,6 @@ impl<'a> Filter<'a> {
         let chosen = self.pending.iter().map(|claim| &claim.spec).zip(devices.chosen.iter());
         held.chain(chosen).map(|(spec, allocation)| preference(spec, allocation)).sum()
     }
-}
-
-fn wanted(query: &PodQuery, pending: &[Arc<ResourceClaim>], served: &ServedByDra) -> Wanted {
-    let mut claims: Vec<_> = pending
-        .iter()
-        .map(|claim| ClaimToAllocate {
-            key: claim.key.clone(),
-            uid: claim.uid.clone(),
-            spec: Arc::clone(&claim.spec),
-        })
-        .collect();
-    let any_served = served.iter().any(|served| *served);
-    let extended = query.extended.as_ref().filter(|_| any_served);
-    let extended = extended.map(|extended| Arc::new(extended.claim(&query.pod, served)));
-    if let Some(extended) = &extended {
-        claims.push(ClaimToAllocate {
-            key: ClaimKey::new(query.pod.key.namespace.clone(), PLACEHOLDER),
-            uid: placeholder_uid(&query.pod),
-            spec: Arc::clone(&extended.spec),
-        });
-    }
-    Wanted { claims, extended }
 }
 
 /// The sum over requests with alternatives: 8 for the first one, 7 for the second, and so on.

@@ -251,6 +251,7 @@ fn container_request(
     let position = container.requests.iter().position(|(name, _)| name == resource)?;
     let quantity = &container.requests[position].1;
     let wanted = quantity.value();
+    // Amounts that are no whole number are left out, as upstream does; validation refuses them.
     if wanted <= 0 || quantity.milli_value() % 1000 != 0 {
         return None;
     }

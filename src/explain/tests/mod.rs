@@ -1,0 +1,3 @@
+//! Tests of the wording, by topic.
+
+mod status;

@@ -1,0 +1,8 @@
+//! Tests of the pipeline, by topic.
+
+mod assume;
+mod commit_plan;
+mod cycle;
+mod extended_resources;
+mod query;
+pub(crate) mod world;

@@ -1,0 +1,201 @@
+//! Small worlds to test in.
+
+use std::sync::Arc;
+
+use crate::model::pod::{ClaimSource, PodClaimStatus};
+use crate::model::{
+    Allocation, AllocationMode, ClaimKey, ClaimSpec, ConsumerReference, Container, Device, DeviceClass,
+    DeviceContent, DeviceId, DeviceRequest, DeviceRequirement, DeviceResult, DeviceSelector, Features, Name,
+    Node, NodeName, OwnerReference, Placement, Pod, PodClaim, PodKey, PoolId, RequestKind, ResourceAmounts,
+    ResourceClaim, ResourceSlice, Snapshot, Subrequest, Taint, TaintEffect, Uid,
+};
+use crate::scheduling::{Decision, Memo, Options, schedule};
+
+/// The driver of all devices.
+pub(crate) const DRIVER: &str = "gpu.example.com";
+/// The class of all requests.
+pub(crate) const CLASS: &str = "gpu.example.com";
+
+/// A world with the class, and as many nodes, each with as many devices.
+pub(crate) fn world(nodes: usize, devices: usize) -> Snapshot {
+    let mut snapshot = Snapshot::new(Features::default());
+    snapshot.set_class(class(CLASS));
+    for index in 1..=nodes {
+        let name = format!("n{index}");
+        snapshot.set_node(node(&name));
+        snapshot.set_slice(slice(&name, devices));
+    }
+    snapshot
+}
+
+/// An empty node.
+pub(crate) fn node(name: &str) -> Node {
+    Node {
+        name: NodeName::from(name),
+        labels: [(Name::from("kubernetes.io/hostname"), Name::from(name))].into_iter().collect(),
+        allocatable: ResourceAmounts { milli_cpu: 8000, memory: 32 << 30, ..ResourceAmounts::default() },
+        allocatable_pods: 110,
+        ..Node::default()
+    }
+}
+
+/// A node that nobody tolerates.
+pub(crate) fn tainted_node(name: &str) -> Node {
+    let taint = Taint {
+        key: "dedicated".into(),
+        value: "infra".into(),
+        effect: TaintEffect::NoSchedule,
+        time_added: None,
+    };
+    Node { taints: Box::new([taint]), ..node(name) }
+}
+
+/// A class for all devices of the driver.
+pub(crate) fn class(name: &str) -> DeviceClass {
+    let expression = Some(Arc::from(format!("device.driver == '{DRIVER}'")));
+    DeviceClass {
+        name: name.into(),
+        created: None,
+        selectors: Box::new([DeviceSelector { expression }]),
+        config: Box::default(),
+        extended_resource_name: None,
+    }
+}
+
+/// The devices `gpu-0`, `gpu-1`, … of a node, in the pool of its name.
+pub(crate) fn slice(node: &str, devices: usize) -> ResourceSlice {
+    let content = Arc::new(DeviceContent::default());
+    let device = |index| Device::plain(format!("gpu-{index}"), Arc::clone(&content));
+    ResourceSlice {
+        name: format!("{node}-gpu").into(),
+        pool: PoolId::new(DRIVER, node),
+        generation: 1,
+        slice_count: 1,
+        placement: Placement { node_name: Some(node.into()), ..Placement::default() },
+        per_device_node_selection: None,
+        devices: (0..devices).map(device).collect(),
+        shared_counters: Box::default(),
+        skip_node_operations: Box::default(),
+    }
+}
+
+/// A pod with a container, and claims as `(name in the pod, claim)`.
+pub(crate) fn pod(name: &str, claims: &[(&str, &str)]) -> Pod {
+    let claim = |(name, claim): &(&str, &str)| PodClaim {
+        name: Name::from(*name),
+        source: ClaimSource::Claim(Name::from(*claim)),
+    };
+    Pod {
+        key: PodKey::new("default", name),
+        uid: Uid::from(format!("uid-{name}")),
+        containers: Box::new([Container { name: "main".into(), ..Container::default() }]),
+        claims: claims.iter().map(claim).collect(),
+        ..Pod::default()
+    }
+}
+
+/// The same with a claim from a template; `made` is the claim, `Some(None)` that none was needed.
+pub(crate) fn pod_of_template(name: &str, template: &str, made: Option<Option<&str>>) -> Pod {
+    let status = |claim: Option<&str>| PodClaimStatus { name: "g".into(), claim: claim.map(Name::from) };
+    Pod {
+        claims: Box::new([PodClaim { name: "g".into(), source: ClaimSource::Template(template.into()) }]),
+        claim_statuses: made.map(status).into_iter().collect(),
+        ..pod(name, &[])
+    }
+}
+
+/// `exactly` so many devices of a class.
+pub(crate) fn requirement(class: &str, count: i64) -> DeviceRequirement {
+    DeviceRequirement {
+        class: class.into(),
+        selectors: Box::default(),
+        mode: AllocationMode::ExactCount(count),
+        admin_access: None,
+        tolerations: Box::default(),
+        capacity: None,
+        derived_attributes: Box::default(),
+    }
+}
+
+/// A request for so many devices.
+pub(crate) fn exactly(name: &str, count: i64) -> DeviceRequest {
+    DeviceRequest { name: name.into(), kind: RequestKind::Exactly(requirement(CLASS, count)) }
+}
+
+/// A request for one device of the first of these classes that has one.
+pub(crate) fn first_available(name: &str, alternatives: &[(&str, &str)]) -> DeviceRequest {
+    let subrequest = |(name, class): &(&str, &str)| Subrequest {
+        name: Name::from(*name),
+        requirement: requirement(class, 1),
+    };
+    let subrequests = alternatives.iter().map(subrequest).collect();
+    DeviceRequest { name: name.into(), kind: RequestKind::FirstAvailable(subrequests) }
+}
+
+/// A claim that nobody has allocated.
+pub(crate) fn claim(name: &str, requests: impl Into<Box<[DeviceRequest]>>) -> ResourceClaim {
+    ResourceClaim {
+        key: ClaimKey::new("default", name),
+        uid: Uid::from(format!("uid-{name}")),
+        resource_version: "7".into(),
+        controller: None,
+        for_extended_resources: false,
+        has_finalizer: false,
+        deleting: false,
+        spec: Arc::new(ClaimSpec { requests: requests.into(), ..ClaimSpec::default() }),
+        allocation: None,
+        reserved_for: Box::default(),
+        devices: Box::default(),
+    }
+}
+
+/// The pod as the controller of a claim.
+pub(crate) fn owner(pod: &Pod) -> OwnerReference {
+    OwnerReference {
+        api_version: "v1".into(),
+        kind: "Pod".into(),
+        name: pod.key.name.clone(),
+        uid: pod.uid.clone(),
+    }
+}
+
+/// One device for a request, as an allocation says it.
+pub(crate) fn result(request: &str, pool: &str, device: &str) -> DeviceResult {
+    DeviceResult {
+        request: request.into(),
+        device: DeviceId::new(DRIVER, pool, device),
+        admin_access: false,
+        tolerations: Box::default(),
+        binding_conditions: None,
+        binding_failure_conditions: None,
+        share_id: None,
+        consumed_capacity: None,
+        skip_node_operations: Box::default(),
+    }
+}
+
+/// The claim with devices, in reach from where the selector says, and its users.
+pub(crate) fn allocated(claim: ResourceClaim, allocation: Allocation, users: &[&str]) -> ResourceClaim {
+    let user = |name: &&str| ConsumerReference {
+        api_group: Name::default(),
+        resource: "pods".into(),
+        name: Name::from(*name),
+        uid: Uid::from(format!("uid-{name}")),
+    };
+    ResourceClaim {
+        has_finalizer: true,
+        allocation: Some(Arc::new(allocation)),
+        reserved_for: users.iter().map(user).collect(),
+        ..claim
+    }
+}
+
+/// One cycle with nothing remembered.
+pub(crate) fn decide(snapshot: &Snapshot, pod: &Pod) -> Decision {
+    decide_with(snapshot, pod, &Options::default())
+}
+
+/// One cycle with nothing remembered.
+pub(crate) fn decide_with(snapshot: &Snapshot, pod: &Pod, options: &Options) -> Decision {
+    schedule(snapshot, &Arc::new(pod.clone()), &mut Memo::new(snapshot.features()), options)
+}
