@@ -207,3 +207,11 @@ fn number(digits: &str) -> BigInt {
 fn clamp(scale: i64) -> i32 {
     i32::try_from(scale).unwrap_or(if scale < 0 { i32::MIN } else { i32::MAX })
 }
+
+impl std::str::FromStr for Quantity {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text)
+    }
+}
