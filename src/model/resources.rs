@@ -13,6 +13,8 @@ pub const MEMORY: &str = "memory";
 pub const EPHEMERAL_STORAGE: &str = "ephemeral-storage";
 /// `pods`.
 pub const PODS: &str = "pods";
+/// What the names of huge page resources start with.
+pub const HUGE_PAGES_PREFIX: &str = "hugepages-";
 
 /// A list of resources as containers and nodes state it, sorted by name.
 pub type ResourceList = Box<[(Name, Quantity)]>;
@@ -31,25 +33,21 @@ pub struct ResourceAmounts {
 }
 
 impl ResourceAmounts {
-    /// The amounts of a resource list; fractions are rounded up, `pods` is left out.
+    /// The amounts of a resource list; fractions are rounded up. `pods` and names of no known kind
+    /// ([`is_scalar`]) are left out, as upstream does not count them.
     pub fn of(list: &[(Name, Quantity)]) -> Self {
-        let mut amounts = Self::default();
-        for (name, quantity) in list {
-            amounts.set(name, quantity);
-        }
-        amounts
+        list.iter().map(|(name, quantity)| (name, quantity)).collect()
     }
 
-    /// Sets one resource.
-    pub fn set(&mut self, name: &Name, quantity: &Quantity) {
+    fn set(&mut self, name: &Name, quantity: &Quantity) {
         match name.as_str() {
             CPU => self.milli_cpu = quantity.milli_value(),
             MEMORY => self.memory = quantity.value(),
             EPHEMERAL_STORAGE => self.ephemeral_storage = quantity.value(),
-            PODS => {}
-            _ => {
+            scalar if is_scalar(scalar) => {
                 self.scalar.insert(name.clone(), quantity.value());
             }
+            _ => {}
         }
     }
 
@@ -65,21 +63,82 @@ impl ResourceAmounts {
 
     /// Adds amounts to these; sums stop at the ends of the number range.
     pub fn add(&mut self, other: &Self) {
-        self.merge(other, i64::saturating_add);
-    }
-
-    /// Raises each amount to that of `other` where that is more.
-    pub fn raise(&mut self, other: &Self) {
-        self.merge(other, i64::max);
-    }
-
-    fn merge(&mut self, other: &Self, combine: fn(i64, i64) -> i64) {
-        self.milli_cpu = combine(self.milli_cpu, other.milli_cpu);
-        self.memory = combine(self.memory, other.memory);
-        self.ephemeral_storage = combine(self.ephemeral_storage, other.ephemeral_storage);
+        self.milli_cpu = self.milli_cpu.saturating_add(other.milli_cpu);
+        self.memory = self.memory.saturating_add(other.memory);
+        self.ephemeral_storage = self.ephemeral_storage.saturating_add(other.ephemeral_storage);
         for (name, amount) in &other.scalar {
-            let entry = self.scalar.entry(name.clone()).or_insert(0);
-            *entry = combine(*entry, *amount);
+            let sum = self.scalar.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*amount);
         }
+    }
+}
+
+impl<'a> FromIterator<(&'a Name, &'a Quantity)> for ResourceAmounts {
+    fn from_iter<T: IntoIterator<Item = (&'a Name, &'a Quantity)>>(list: T) -> Self {
+        let mut amounts = Self::default();
+        for (name, quantity) in list {
+            amounts.set(name, quantity);
+        }
+        amounts
+    }
+}
+
+/// Whether upstream's scheduler counts a resource by that name, CPU, memory, ephemeral storage and
+/// `pods` apart: extended resources, huge pages, attachable volumes, and what `kubernetes.io` names.
+pub fn is_scalar(name: &str) -> bool {
+    name.starts_with(HUGE_PAGES_PREFIX)
+        || name.starts_with("attachable-volumes-")
+        || name.contains("kubernetes.io/")
+        || is_extended(name)
+}
+
+/// Whether it is the name of an extended resource: one with a domain that is not Kubernetes' own.
+pub fn is_extended(name: &str) -> bool {
+    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(resources: &[(&str, &str)]) -> ResourceList {
+        resources.iter().map(|(name, text)| (Name::from(*name), text.parse().expect("a quantity"))).collect()
+    }
+
+    #[test]
+    fn amounts_are_rounded_up_in_the_unit_of_their_resource() {
+        let amounts = ResourceAmounts::of(&list(&[
+            ("cpu", "1500100u"),
+            ("ephemeral-storage", "1Ki"),
+            ("example.com/gpu", "1500m"),
+            ("memory", "100m"),
+        ]));
+        assert_eq!((amounts.milli_cpu, amounts.memory, amounts.ephemeral_storage), (1501, 1, 1024));
+        assert_eq!(amounts.get("example.com/gpu"), 2);
+        assert_eq!(amounts.get("example.com/nic"), 0);
+    }
+
+    #[test]
+    fn names_of_no_known_kind_are_not_counted() {
+        let amounts = ResourceAmounts::of(&list(&[
+            ("attachable-volumes-aws-ebs", "39"),
+            ("deviceclass.resource.kubernetes.io/gpu", "1"),
+            ("gpu", "1"),
+            ("hugepages-2Mi", "4Mi"),
+            ("pods", "110"),
+            ("requests.example.com/gpu", "1"),
+        ]));
+        let names: Vec<&str> = amounts.scalar.keys().map(Name::as_str).collect();
+        assert_eq!(
+            names,
+            ["attachable-volumes-aws-ebs", "deviceclass.resource.kubernetes.io/gpu", "hugepages-2Mi"]
+        );
+    }
+
+    #[test]
+    fn sums_stop_at_the_end_of_the_range() {
+        let mut sum = ResourceAmounts::of(&list(&[("memory", "9223372036854775807"), ("a.b/c", "1")]));
+        sum.add(&sum.clone());
+        assert_eq!((sum.memory, sum.get("a.b/c")), (i64::MAX, 2));
     }
 }
