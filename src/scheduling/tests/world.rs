@@ -6,10 +6,10 @@ use crate::model::pod::{ClaimSource, PodClaimStatus};
 use crate::model::{
     Allocation, AllocationMode, ClaimKey, ClaimSpec, ConsumerReference, Container, Device, DeviceClass,
     DeviceContent, DeviceId, DeviceRequest, DeviceRequirement, DeviceResult, DeviceSelector, Features, Name,
-    Node, NodeName, OwnerReference, Placement, Pod, PodClaim, PodKey, PoolId, RequestKind, ResourceAmounts,
-    ResourceClaim, ResourceSlice, Snapshot, Subrequest, Taint, TaintEffect, Uid,
+    Node, NodeInfo, NodeName, OwnerReference, Placement, Pod, PodClaim, PodKey, PoolId, RequestKind,
+    ResourceAmounts, ResourceClaim, ResourceSlice, Snapshot, Subrequest, Taint, TaintEffect, Uid,
 };
-use crate::scheduling::{Decision, Memo, Options, schedule};
+use crate::scheduling::{Decision, Memo, Options, PodQuery, schedule};
 
 /// The driver of all devices.
 pub(crate) const DRIVER: &str = "gpu.example.com";
@@ -198,4 +198,14 @@ pub(crate) fn decide(snapshot: &Snapshot, pod: &Pod) -> Decision {
 /// One cycle with nothing remembered.
 pub(crate) fn decide_with(snapshot: &Snapshot, pod: &Pod, options: &Options) -> Decision {
     schedule(snapshot, &Arc::new(pod.clone()), &mut Memo::new(snapshot.features()), options)
+}
+
+/// A node on which nothing runs.
+pub(crate) fn info(node: Node) -> NodeInfo {
+    NodeInfo::new(Arc::new(node))
+}
+
+/// What a pod asks that names no other objects.
+pub(crate) fn query(pod: Pod) -> PodQuery {
+    PodQuery::new(&Snapshot::default(), &Arc::new(pod), &Options::default()).expect("a query")
 }
