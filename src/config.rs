@@ -171,7 +171,9 @@ fn features(version: &str, gates: &[String]) -> Result<Features, ConfigError> {
     let bare = version.trim().trim_start_matches('v');
     let known = KubernetesVersion::ALL
         .into_iter()
-        .find(|known| bare.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        .find(|known| {
+            bare.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
         .ok_or_else(|| ConfigError::Version { text: version.to_owned() })?;
     let mut features = Features::of(known);
     for text in gates {

@@ -7,16 +7,17 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 use stowplan::cli::{Arguments, Command};
-use stowplan::config::{SimulateSettings, Terminal};
 #[cfg(feature = "cluster")]
 use stowplan::config::RunSettings;
+use stowplan::config::{SimulateSettings, Terminal};
 use stowplan::simulate;
 
 /// Bad usage or unreadable input; nothing was done.
 const UNUSABLE: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    let arguments =
+        Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     match arguments.command {
         Command::Simulate(arguments) => {
             start_logging(arguments.verbosity.verbosity);

@@ -63,11 +63,9 @@ impl fmt::Display for InputError {
             Self::Glob { pattern, error } => {
                 write!(f, "{pattern}: not a valid pattern: {error}; quote or correct it. Nothing was done")
             }
-            Self::NothingFound { path } => write!(
-                f,
-                "{}: no *.yaml, *.yml or *.json file found there; nothing was done",
-                path.display()
-            ),
+            Self::NothingFound { path } => {
+                write!(f, "{}: no *.yaml, *.yml or *.json file found there; nothing was done", path.display())
+            }
         }
     }
 }
@@ -116,7 +114,11 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if path.is_dir() {
         let mut found = Vec::new();
         walk(path, &mut found)?;
-        return if found.is_empty() { Err(InputError::NothingFound { path: path.to_owned() }) } else { Ok(found) };
+        return if found.is_empty() {
+            Err(InputError::NothingFound { path: path.to_owned() })
+        } else {
+            Ok(found)
+        };
     }
     let pattern = path.to_string_lossy();
     if path.exists() || !pattern.contains(['*', '?', '[']) {
@@ -126,10 +128,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
         .map_err(|error| InputError::Glob { pattern: pattern.clone().into_owned(), error })?;
     let mut found = Vec::new();
     for entry in matches {
-        let entry = entry.map_err(|error| InputError::Unreadable {
-            path: error.path().to_owned(),
-            error: error.into(),
-        })?;
+        let entry = entry
+            .map_err(|error| InputError::Unreadable { path: error.path().to_owned(), error: error.into() })?;
         if entry.is_dir() {
             walk(&entry, &mut found)?;
         } else {
