@@ -3,7 +3,8 @@
 //! - [`tree`]: YAML and JSON as values that know their place;
 //! - [`read`]: whole files of objects, each checked, and decoded if it passes;
 //! - [`decode`]: objects of an API server, or checked ones, as the model's nouns;
-//! - [`encode`]: the nouns as the API writes them.
+//! - [`encode`]: the nouns as the API writes them;
+//! - [`mistakes`]: what was probably meant by a selector or name that leads nowhere.
 
 mod convert;
 pub mod decode;
@@ -11,6 +12,7 @@ pub mod encode;
 mod field;
 mod finding;
 mod kind;
+pub mod mistakes;
 mod nearest;
 mod read;
 mod schema;

@@ -1,3 +1,4 @@
 //! Tests of the room as a whole.
 
 mod cases;
+mod mistakes;
