@@ -8,11 +8,11 @@ use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placeme
 use super::options::Options;
 use super::plugins::dynamic_resources::{Filter, NodeDevices, Refusal};
 use super::plugins::{
-    Plugin, SCORED, default_normalize, filter, node_affinity, node_resources_fit, taint_toleration,
+    self, Plugin, SCORED, default_normalize, node_affinity, node_resources_fit, taint_toleration,
 };
 use super::query::PodQuery;
 use super::query_error::QueryError;
-use super::rejection::{Rejection, group};
+use super::rejection::group;
 use super::reserve::reserve;
 use super::share_id::tie_break;
 use super::shim::Allocator;
@@ -41,94 +41,100 @@ struct FeasibleNode<'a> {
 /// Every node is looked at, in the order of names. An error on one node ends the attempt, even if
 /// others fit, as upstream.
 pub fn schedule(snapshot: &Snapshot, pod: &Arc<Pod>, memo: &mut Memo, options: &Options) -> Decision {
-    let query = match PodQuery::new(snapshot, pod, options) {
-        Ok(query) => query,
-        Err(error) => return not_queried(snapshot, pod, error),
-    };
-    if snapshot.nodes().is_empty() {
-        return unschedulable(snapshot, pod, Cause::NoNodes);
-    }
-    let mut devices = Filter::new(snapshot, &query, options);
-    let fitting = match find_fitting(snapshot, &query, &mut devices, &mut memo.allocator) {
-        Ok(fitting) => fitting,
-        Err(decision) => return decision,
-    };
-    let scores = if fitting.len() > 1 { score(&query, &devices, &fitting) } else { Box::default() };
-    let Some(best) = fitting.get(pick(&scores, pod, options.seed)) else {
-        return unschedulable(snapshot, pod, Cause::NoNodes);
-    };
-    match reserve(snapshot, &query, devices.pending(), best.info, &best.devices, options) {
-        Ok(placement) => Decision::Placed(Placement { scores, ..placement }),
-        Err(error) => Decision::Error(error),
-    }
+    place(snapshot, pod, memo, options).unwrap_or_else(|decision| *decision)
 }
 
-fn unschedulable(snapshot: &Snapshot, pod: &Arc<Pod>, cause: Cause) -> Decision {
-    Decision::Unschedulable(Diagnosis {
+/// The placement, or the decision that there is none.
+fn place(
+    snapshot: &Snapshot,
+    pod: &Arc<Pod>,
+    memo: &mut Memo,
+    options: &Options,
+) -> Result<Decision, Box<Decision>> {
+    let query = PodQuery::new(snapshot, pod, options).map_err(|error| not_queried(snapshot, pod, error))?;
+    let mut filter = Filter::new(snapshot, &query, options);
+    let fitting = find_fitting(snapshot, &query, &mut filter, &mut memo.allocator)?;
+    let scores = score(&query, &filter, &fitting);
+    let best = fitting.get(pick(&scores, pod, options.seed)).ok_or_else(|| no_nodes(snapshot, pod))?;
+    let placement = reserve(snapshot, &query, filter.pending(), best.info, &best.devices, options)
+        .map_err(|error| Box::new(Decision::Error(error)))?;
+    Ok(Decision::Placed(Placement { scores, ..placement }))
+}
+
+fn unschedulable(snapshot: &Snapshot, pod: &Arc<Pod>, cause: Cause) -> Box<Decision> {
+    Box::new(Decision::Unschedulable(Diagnosis {
         pod: Arc::clone(pod),
         version: snapshot.features().version,
         nodes: snapshot.nodes().len(),
         cause,
         post_filter: None,
-    })
+    }))
 }
 
-fn not_queried(snapshot: &Snapshot, pod: &Arc<Pod>, error: QueryError) -> Decision {
+fn no_nodes(snapshot: &Snapshot, pod: &Arc<Pod>) -> Box<Decision> {
+    unschedulable(snapshot, pod, Cause::NoNodes)
+}
+
+/// Without nodes upstream looks no further than at what keeps a pod out of its active queue.
+fn not_queried(snapshot: &Snapshot, pod: &Arc<Pod>, error: QueryError) -> Box<Decision> {
     if snapshot.nodes().is_empty() && !error.is_gate() {
-        return unschedulable(snapshot, pod, Cause::NoNodes);
+        no_nodes(snapshot, pod)
+    } else if error.is_error() {
+        Box::new(Decision::Error(CycleError::Query { pod: Arc::clone(pod), error }))
+    } else {
+        unschedulable(snapshot, pod, Cause::Query(error))
     }
-    if error.is_error() {
-        return Decision::Error(CycleError::Query { pod: Arc::clone(pod), error });
-    }
-    unschedulable(snapshot, pod, Cause::Query(error))
 }
 
 /// The nodes that fit, at least one, by name.
 fn find_fitting<'a>(
     snapshot: &'a Snapshot,
     query: &PodQuery,
-    devices: &mut Filter<'_>,
+    filter: &mut Filter<'_>,
     allocator: &mut Allocator,
-) -> Result<Vec<FeasibleNode<'a>>, Decision> {
+) -> Result<Vec<FeasibleNode<'a>>, Box<Decision>> {
     let mut fitting = Vec::new();
     let mut rejections = Vec::new();
     for info in snapshot.nodes().values() {
         let node = &info.node.name;
-        let rejection = match filter(query, info) {
-            Err(rejection) => rejection,
-            Ok(()) => match devices.filter(allocator, info) {
-                Ok(devices) => {
-                    fitting.push(FeasibleNode { info, devices });
-                    continue;
-                }
-                Err(Refusal::Node(rejection)) => Rejection::DynamicResources(rejection),
-                Err(Refusal::Attempt(error)) => {
-                    return Err(Decision::Error(CycleError::Allocate { node: node.clone(), error }));
-                }
-            },
+        let devices = match plugins::filter(query, info) {
+            Ok(()) => filter.filter(allocator, info),
+            Err(rejection) => Err(Refusal::Node(rejection)),
         };
-        rejections.push((node.clone(), rejection));
+        match devices {
+            Ok(devices) => fitting.push(FeasibleNode { info, devices }),
+            Err(Refusal::Node(rejection)) => rejections.push((node.clone(), rejection)),
+            Err(Refusal::Attempt(error)) => {
+                return Err(Box::new(Decision::Error(CycleError::Allocate { node: node.clone(), error })));
+            }
+        }
     }
     if !fitting.is_empty() {
         return Ok(fitting);
     }
-    Err(Decision::Unschedulable(Diagnosis {
+    if rejections.is_empty() {
+        return Err(no_nodes(snapshot, &query.pod));
+    }
+    Err(Box::new(Decision::Unschedulable(Diagnosis {
         pod: Arc::clone(&query.pod),
         version: snapshot.features().version,
         nodes: snapshot.nodes().len(),
         cause: Cause::Nodes { rejected: group(rejections) },
-        post_filter: devices.post_filter(),
-    }))
+        post_filter: filter.post_filter(),
+    })))
 }
 
-/// The scores of nodes, in their order.
-fn score(query: &PodQuery, devices: &Filter<'_>, nodes: &[FeasibleNode<'_>]) -> Box<[NodeScore]> {
+/// The scores of nodes, in their order; none for a single node, which needs none.
+fn score(query: &PodQuery, filter: &Filter<'_>, nodes: &[FeasibleNode<'_>]) -> Box<[NodeScore]> {
+    if nodes.len() < 2 {
+        return Box::default();
+    }
     let by_plugin = SCORED.map(|plugin| {
         let raw = |node: &FeasibleNode<'_>| match plugin {
             Plugin::TaintToleration => taint_toleration::score(query, node.info),
             Plugin::NodeAffinity => node_affinity::score(query, node.info),
             Plugin::NodeResourcesFit => node_resources_fit::score(query, node.info),
-            _ => devices.score(&node.devices),
+            _ => filter.score(&node.devices),
         };
         let mut scores: Vec<i64> = nodes.iter().map(raw).collect();
         match plugin {

@@ -9,7 +9,7 @@ use crate::model::{
 use crate::scheduling::decision::PostFilter;
 use crate::scheduling::options::Options;
 use crate::scheduling::query::PodQuery;
-use crate::scheduling::rejection::{DeviceRejection, Unavailability, UnavailableClaim};
+use crate::scheduling::rejection::{DeviceRejection, Rejection, Unavailability, UnavailableClaim};
 use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 
 use super::extended_resources::{NodeClaim, PLACEHOLDER, ServedByDra, placeholder_uid};
@@ -44,9 +44,13 @@ impl NodeDevices {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// The node objects.
-    Node(DeviceRejection),
+    Node(Rejection),
     /// The attempt fails.
     Attempt(AllocateError),
+}
+
+fn object(rejection: DeviceRejection) -> Refusal {
+    Refusal::Node(Rejection::DynamicResources(rejection))
 }
 
 /// The filter of one pod's cycle.
@@ -107,13 +111,13 @@ impl<'a> Filter<'a> {
     pub fn filter(&mut self, allocator: &mut Allocator, info: &NodeInfo) -> Result<NodeDevices, Refusal> {
         let extended = self.query.extended.as_ref();
         let served = extended.map_or(Ok(ServedByDra::default()), |extended| extended.served_on(&info.node));
-        let served = served.map_err(Refusal::Node)?;
+        let served = served.map_err(object)?;
         let unavailable: Box<[_]> =
             self.held.iter().filter_map(|(claim, why)| why_unavailable(claim, *why, info)).collect();
         let devices = self.allocate(allocator, info, served)?;
         if !unavailable.is_empty() {
             self.unavailable.extend(unavailable.iter().map(|claim| claim.claim.clone()));
-            return Err(Refusal::Node(DeviceRejection::ClaimsNotAvailable { claims: unavailable }));
+            return Err(object(DeviceRejection::ClaimsNotAvailable { claims: unavailable }));
         }
         Ok(devices)
     }
@@ -131,10 +135,8 @@ impl<'a> Filter<'a> {
         }
         match allocator.allocate(self.snapshot, &info.node, &claims).result {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
-            Ok(None) => Err(Refusal::Node(DeviceRejection::CannotAllocate)),
-            Err(AllocateError::Node(NodeError::InvalidPools)) => {
-                Err(Refusal::Node(DeviceRejection::InvalidPools))
-            }
+            Ok(None) => Err(object(DeviceRejection::CannotAllocate)),
+            Err(AllocateError::Node(NodeError::InvalidPools)) => Err(object(DeviceRejection::InvalidPools)),
             Err(error) => Err(Refusal::Attempt(error)),
         }
     }
