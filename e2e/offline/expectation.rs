@@ -86,7 +86,7 @@ fn check_key(key: &str, value: &Value, report: &Value, misses: &mut Misses) {
             hard(twice.is_empty(), format!("held by two claims: {twice:?}"));
         }
         "scheduled_count" => {
-            hard(value.as_u64() == Some(count(true)), format!("{} pods are placed", count(true)))
+            hard(value.as_u64() == Some(count(true)), format!("{} pods are placed", count(true)));
         }
         "pending_count" => hard(value.as_u64() == Some(count(false)), format!("{} pods wait", count(false))),
         "must_not_evict" => {

@@ -4,34 +4,42 @@
 use std::fmt::Write as _;
 
 use super::report::PodReport;
+use super::rounds::Outcome;
 use crate::explain;
-use crate::k8s::Finding;
-use crate::model::{Pod, Snapshot};
+use crate::k8s::{Finding, nearest};
+use crate::model::{ClaimKey, ClassName, Pod, Snapshot};
 use crate::scheduling::decision::{Cause, CycleError};
+use crate::scheduling::options::Absence;
 use crate::scheduling::{Decision, QueryError, Rejection};
 
 /// Most invalid slices that are named one by one.
 const SLICES_NAMED: usize = 3;
 
-/// Why the pod waits: the decision in words, then the findings about the objects that it needs.
-pub fn pending(decision: &Decision, findings: &[Finding]) -> String {
+/// Why the pod waits: the decision in words, then the findings about the objects that it needs, and
+/// the nearest name where one is not there.
+pub fn pending(outcome: &Outcome, findings: &[Finding], templates: &[ClaimKey]) -> String {
+    let decision = &outcome.decision;
     let mut message = explain::text(decision);
     let needed = match decision {
         Decision::Unschedulable(diagnosis) => match &diagnosis.cause {
-            Cause::Query(error) => object(error),
+            Cause::Query(error) => Some(error),
             _ => None,
         },
-        Decision::Error(CycleError::Query { error, .. }) => object(error),
+        Decision::Error(CycleError::Query { error, .. }) => Some(error),
         _ => None,
     };
-    if let Some(object) = needed {
-        let mut own = findings.iter().filter(|finding| finding.object == object);
+    if let Some(error) = needed {
+        let object = object(error);
+        let mut own = findings.iter().filter(|finding| Some(&finding.object) == object.as_ref());
         if let Some(finding) = own.next() {
             let _ = write!(message, "\n  {}", sentence(finding));
         }
         match own.count() {
             0 => {}
             more => drop(write!(message, " and {more} more")),
+        }
+        if let Some(name) = near(error, &outcome.snapshot, templates) {
+            let _ = write!(message, "\n  The nearest name there is {name:?}.");
         }
     }
     if lacks_devices(decision) {
@@ -46,6 +54,26 @@ fn object(error: &QueryError) -> Option<String> {
         QueryError::ClaimNotFound { claim, .. } => Some(format!("ResourceClaim/{claim}")),
         QueryError::ClaimNotCreated { template, .. } => Some(format!("ResourceClaimTemplate/{template}")),
         QueryError::ClassNotFound { class, .. } => Some(format!("DeviceClass/{class}")),
+        _ => None,
+    }
+}
+
+/// The name of an object that is there, near to the one that is not.
+fn near<'a>(error: &'a QueryError, snapshot: &'a Snapshot, templates: &'a [ClaimKey]) -> Option<&'a str> {
+    let in_namespace = |wanted: &'a ClaimKey, keys: &mut dyn Iterator<Item = &'a ClaimKey>| {
+        let keys: Vec<_> = keys.filter(|key| key.namespace == wanted.namespace).collect();
+        nearest(&wanted.name, keys.into_iter().map(|key| key.name.as_str()))
+    };
+    match error {
+        QueryError::ClassNotFound { class, absence: None | Some(Absence::NotFound), .. } => {
+            nearest(class.as_str(), snapshot.classes().keys().map(ClassName::as_str))
+        }
+        QueryError::ClaimNotFound { claim, absence: None | Some(Absence::NotFound), .. } => {
+            in_namespace(claim, &mut snapshot.claims().keys())
+        }
+        QueryError::ClaimNotCreated { template, absence: None | Some(Absence::NotFound), .. } => {
+            in_namespace(template, &mut templates.iter())
+        }
         _ => None,
     }
 }

@@ -106,8 +106,8 @@ pub fn simulate(mut objects: Objects, settings: &SimulateSettings, files: &[Stri
     for outcome in &outcomes {
         pods.push(match &outcome.decision {
             Decision::Placed(placement) => view::placed(placement),
-            decision => {
-                let message = messages::pending(decision, &findings);
+            Decision::Unschedulable(_) | Decision::Error(_) => {
+                let message = messages::pending(outcome, &findings, &world.templates);
                 view::unplaced(&outcome.pod, &last, message)
             }
         });

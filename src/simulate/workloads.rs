@@ -182,3 +182,120 @@ fn named(workload: &Workload, name: Name, taken: &mut TakenNames) -> Pod {
     taken.insert(key.clone());
     Pod { key, created: workload.created, ..(*workload.template).clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Labels, Taint};
+
+    fn workload(kind: WorkloadKind, replicas: Option<i32>) -> Workload {
+        let template = Pod { key: PodKey::new("default", ""), ..Pod::default() };
+        Workload {
+            kind,
+            key: PodKey::new("default", "w"),
+            uid: "uid-w".into(),
+            created: None,
+            controller: None,
+            replicas,
+            template: Arc::new(template),
+        }
+    }
+
+    fn node(name: &str, labels: &[(&str, &str)], taints: &[(&str, TaintEffect)]) -> Node {
+        let taint = |(key, effect): &(&str, TaintEffect)| Taint {
+            key: Name::from(*key),
+            value: Name::default(),
+            effect: effect.clone(),
+            time_added: None,
+        };
+        Node {
+            name: name.into(),
+            labels: labels.iter().map(|(key, value)| (Name::from(*key), Name::from(*value))).collect(),
+            taints: taints.iter().map(taint).collect(),
+            ..Node::default()
+        }
+    }
+
+    fn owned(kind: &str, name: &str, phase: PodPhase) -> OwnedPod {
+        let owner = OwnerReference {
+            api_version: "apps/v1".into(),
+            kind: kind.into(),
+            name: "w".into(),
+            uid: "uid-w".into(),
+        };
+        OwnedPod { owner, pod: Arc::new(Pod { key: PodKey::new("default", name), phase, ..Pod::default() }) }
+    }
+
+    fn names(pods: &[Pod]) -> Vec<String> {
+        pods.iter().map(|pod| pod.key.name.to_string()).collect()
+    }
+
+    #[test]
+    fn replicas_that_are_missing_are_made_under_names_of_their_own() {
+        let existing = [
+            owned("ReplicaSet", "w-aaaaa", PodPhase::Running),
+            owned("ReplicaSet", "w-bbbbb", PodPhase::Ended),
+        ];
+        let mut taken = TakenNames::new();
+        let pods = expand(&workload(WorkloadKind::ReplicaSet, Some(3)), &[], &[], &existing, &mut taken);
+        assert_eq!(pods.len(), 2, "the one that ended is replaced");
+        assert_eq!(taken.len(), 2);
+        assert!(names(&pods).iter().all(|name| name.starts_with("w-")), "{:?}", names(&pods));
+    }
+
+    #[test]
+    fn a_stateful_set_fills_the_gaps_of_its_ordinals() {
+        let mut taken = TakenNames::from([PodKey::new("default", "w-1")]);
+        let pods = expand(&workload(WorkloadKind::StatefulSet, Some(3)), &[], &[], &[], &mut taken);
+        assert_eq!(names(&pods), ["w-0", "w-2"]);
+    }
+
+    #[test]
+    fn a_deployment_leaves_its_pods_to_its_replica_set() {
+        let deployment = workload(WorkloadKind::Deployment, Some(2));
+        let mut set = workload(WorkloadKind::ReplicaSet, Some(2));
+        set.controller = Some(owned("Deployment", "", PodPhase::Pending).owner);
+        let all = [deployment.clone(), set];
+        assert!(expand(&deployment, &all, &[], &[], &mut TakenNames::new()).is_empty());
+        assert_eq!(expand(&deployment, &all[..1], &[], &[], &mut TakenNames::new()).len(), 2);
+    }
+
+    #[test]
+    fn a_daemon_set_has_one_pod_on_each_node_that_it_may_use() {
+        let nodes = [
+            node("n1", &[("gpu", "yes")], &[("node.kubernetes.io/unschedulable", TaintEffect::NoSchedule)]),
+            node("n2", &[("gpu", "yes")], &[("other", TaintEffect::NoSchedule)]),
+            node("n3", &[], &[]),
+            node("n4", &[("gpu", "yes")], &[("soft", TaintEffect::PreferNoSchedule)]),
+        ];
+        let mut set = workload(WorkloadKind::DaemonSet, None);
+        let selector: Labels = [(Name::from("gpu"), Name::from("yes"))].into_iter().collect();
+        set.template = Arc::new(Pod { node_selector: selector, ..(*set.template).clone() });
+        let pods = expand(&set, &[], &nodes, &[], &mut TakenNames::new());
+        let pinned: Vec<_> = pods.iter().filter_map(daemon_node).collect();
+        assert_eq!(pinned, [NodeName::from("n1"), NodeName::from("n4")]);
+        assert!(pods.iter().all(|pod| pod.tolerations.len() == DAEMON_TOLERATIONS.len()));
+        let existing = OwnedPod {
+            pod: Arc::new(Pod { key: PodKey::new("default", "w-x"), ..pods[0].clone() }),
+            ..owned("DaemonSet", "w-x", PodPhase::Running)
+        };
+        assert_eq!(expand(&set, &[], &nodes, &[existing], &mut TakenNames::new()).len(), 1);
+    }
+
+    #[test]
+    fn the_alternatives_of_an_affinity_are_all_pinned() {
+        let term = |key: &str| NodeSelectorTerm {
+            match_expressions: Box::new([Requirement {
+                key: Name::from(key),
+                operator: SelectorOperator::Exists,
+                values: Box::default(),
+            }]),
+            match_fields: Box::default(),
+        };
+        let affinity = NodeSelector { terms: Box::new([term("a"), term("b")]) };
+        let node = NodeName::from("n1");
+        let pinned = pinned(Some(&affinity), &node);
+        assert!(pinned.terms.iter().all(|term| term.match_fields.len() == 1), "{pinned:?}");
+        assert_eq!(super::pinned(None, &node), NodeSelector::of_node(&node));
+    }
+}

@@ -26,6 +26,8 @@ pub struct World {
     pub waiting: Vec<Arc<Pod>>,
     /// Pods that have a node and do not run yet, in the order of input.
     pub bypassing: Vec<Arc<Pod>>,
+    /// The claim templates that there are.
+    pub templates: Vec<ClaimKey>,
     /// What is known of objects that are missing.
     pub absences: Absences,
     /// The youngest time in the input, which stands for the present.
@@ -87,7 +89,7 @@ impl World {
         // yet to be made, after all those that have one.
         let time = |pod: &Pod| pod.created.map_or(i64::MAX, |Timestamp(time)| time);
         waiting.sort_by_key(|pod| (std::cmp::Reverse(pod.priority), time(pod)));
-        Self { snapshot, waiting, bypassing, absences, now }
+        Self { snapshot, waiting, bypassing, templates: templates.into_keys().collect(), absences, now }
     }
 }
 
