@@ -6,7 +6,8 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use crate::cli::{OutputFormat, RunArguments, SimulateArguments};
+pub use crate::cli::OutputFormat;
+use crate::cli::{RunArguments, SimulateArguments};
 use crate::model::features::GateError;
 use crate::model::{Features, KubernetesVersion, Name};
 

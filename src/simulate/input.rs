@@ -1,5 +1,6 @@
 //! Finds and reads the manifests: files, folders, globs and standard input, in a stated order.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -72,29 +73,35 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Reads every manifest of the sources, in the order given; the files of a folder (and of the
-/// folders in it) and of a glob in the order of their names. A file named twice is read once.
+/// Reads every manifest of the sources and hands them to `take` one by one, in the order given; the
+/// files of a folder (and of the folders in it) and of a glob in the order of their names. A file
+/// that is named twice is read once.
 ///
 /// # Errors
-/// The first source that cannot be read. `standard_input` is read where `-` is named.
-pub fn gather(sources: &[Source], standard_input: &mut dyn Read) -> Result<Vec<Manifest>, InputError> {
-    let mut manifests: Vec<Manifest> = Vec::new();
+/// The first source that cannot be read, or what `take` says. Standard input is read where `-` is
+/// named.
+pub fn gather<E: From<InputError>>(
+    sources: &[Source],
+    standard_input: &mut dyn Read,
+    mut take: impl FnMut(Manifest) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut seen = BTreeSet::new();
     for source in sources {
         match source {
-            Source::StandardInput => manifests.push(read(Path::new("-"), standard_input)?),
+            Source::StandardInput => take(read(Path::new("-"), standard_input)?)?,
             Source::Path(path) => {
                 for file in files(path)? {
-                    if manifests.iter().any(|m| m.file == file.display().to_string()) {
+                    if !seen.insert(file.clone()) {
                         continue;
                     }
                     let unreadable = |error| InputError::Unreadable { path: file.clone(), error };
                     let mut reader = std::fs::File::open(&file).map_err(unreadable)?;
-                    manifests.push(read(&file, &mut reader)?);
+                    take(read(&file, &mut reader)?)?;
                 }
             }
         }
     }
-    Ok(manifests)
+    Ok(())
 }
 
 fn read(path: &Path, reader: &mut dyn Read) -> Result<Manifest, InputError> {
@@ -124,7 +131,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if path.exists() || !pattern.contains(['*', '?', '[']) {
         return Ok(vec![path.to_owned()]);
     }
-    let matches = glob::glob(&pattern)
+    // As a shell expands it: `*` leaves hidden files out.
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
+    let matches = glob::glob_with(&pattern, options)
         .map_err(|error| InputError::Glob { pattern: pattern.clone().into_owned(), error })?;
     let mut found = Vec::new();
     for entry in matches {

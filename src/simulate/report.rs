@@ -122,5 +122,5 @@ pub struct InvalidReport {
     /// The file; `-` for standard input.
     pub file: String,
     /// The line in it, from 1.
-    pub line: usize,
+    pub line: u32,
 }
