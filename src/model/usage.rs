@@ -64,6 +64,11 @@ impl DeviceUsage {
         self.pools.get(&device.pool)?.devices.get(&device.device)
     }
 
+    /// The pools with a held device, as the map that snapshots share.
+    pub fn by_pool(&self) -> &OrdMap<PoolId, Arc<PoolUse>> {
+        &self.pools
+    }
+
     /// Every pool with a held device.
     pub fn pools(&self) -> impl Iterator<Item = (&PoolId, &Arc<PoolUse>)> {
         self.pools.iter()

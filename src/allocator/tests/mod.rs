@@ -1,0 +1,6 @@
+//! Tests of the room.
+
+mod basics;
+mod random;
+mod shapes;
+mod world;
