@@ -29,6 +29,8 @@ verbs:
   up          start all parts on loopback, say where in one JSON line, stop them on SIGTERM
   apply       create the objects of manifests, statuses included
   placements  print which pod sits where, with which devices
+  delete-pods delete pods, given as namespace/name, without a grace period
+  wipe        delete all that tests create
 `
 
 func main() {
@@ -52,6 +54,10 @@ func main() {
 		runVerb(apply, args)
 	case "placements":
 		runVerb(placements, args)
+	case "delete-pods":
+		runVerb(deletePods, args)
+	case "wipe":
+		runVerb(wipe, args)
 	default:
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
