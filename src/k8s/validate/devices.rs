@@ -151,6 +151,8 @@ pub(super) fn cel_expression(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     if field.text().len() > EXPRESSION_MAX {
         cx.issues.too_long(field, EXPRESSION_MAX);
+    } else if let Some(wrong) = cx.expressions.wrong(field.text()) {
+        cx.issues.uncompiled(field, field.text(), &wrong);
     }
 }
 
