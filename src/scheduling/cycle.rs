@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::allocator::Allocator;
 use crate::model::{Features, NodeInfo, Pod, Snapshot};
 
 use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placement};
@@ -15,10 +16,8 @@ use super::query_error::QueryError;
 use super::rejection::group;
 use super::reserve::reserve;
 use super::share_id::tie_break;
-use super::shim::Allocator;
 
 /// What is kept between cycles to make them fast. It never changes an answer.
-#[derive(Debug)]
 pub struct Memo {
     allocator: Allocator,
 }

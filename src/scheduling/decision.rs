@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::allocator::AllocateError;
 use crate::model::{
     Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, ResourceClaim, Uid,
 };
@@ -9,7 +10,7 @@ use crate::model::{
 use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
 use super::rejection::RejectedNodes;
-use super::shim::{AllocateError, Violation};
+use super::shim::Violation;
 
 /// What became of one pod in one cycle.
 #[derive(Clone, Debug, PartialEq)]
