@@ -1,7 +1,9 @@
 //! What the status line leaves out: which object, which node, which step.
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::allocator::{AllocateError, FatalError, FatalReason};
 use crate::model::NodeName;
 use crate::scheduling::decision::{Cause, CycleError, Diagnosis};
 use crate::scheduling::options::Absence;
@@ -10,6 +12,7 @@ use crate::scheduling::rejection::{
 };
 use crate::scheduling::{Decision, QueryError, Rejection};
 
+use super::hints::selector_hint;
 use super::reasons::{join, some_of};
 
 /// Most nodes that are named one by one.
@@ -57,10 +60,27 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> Vec<Detail> {
 }
 
 fn of_error(error: &CycleError) -> Vec<Detail> {
-    match error {
-        CycleError::Query { error, .. } => of_query(error).into_iter().map(Detail::general).collect(),
-        _ => Vec::new(),
-    }
+    let texts = match error {
+        CycleError::Query { error, .. } => of_query(error).into_iter().collect(),
+        CycleError::Allocate { error, selectors, .. } => of_selectors(error, selectors),
+        CycleError::NotAllocated { .. } | CycleError::Violation { .. } => Vec::new(),
+    };
+    texts.into_iter().map(Detail::general).collect()
+}
+
+fn of_selectors(error: &AllocateError, selectors: &[Arc<str>]) -> Vec<String> {
+    let device = match error {
+        AllocateError::Fatal(FatalError { reason: FatalReason::SelectorRuntime { device, .. }, .. }) => {
+            Some(device)
+        }
+        _ => None,
+    };
+    let hint = |selector: &Arc<str>| selector_hint(selector, device?);
+    selectors
+        .iter()
+        .flat_map(|selector| [Some(format!("The selector is `{}`.", selector.trim())), hint(selector)])
+        .flatten()
+        .collect()
 }
 
 /// What more there is to say of a pod that no node was tried for.

@@ -6,6 +6,7 @@ use crate::allocator::Allocator;
 use crate::model::{Features, NodeInfo, Pod, Snapshot};
 
 use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placement};
+use super::faulty_selectors::faulty_selectors;
 use super::options::Options;
 use super::plugins::dynamic_resources::{Filter, NodeDevices, Refusal};
 use super::plugins::{
@@ -104,7 +105,9 @@ fn find_fitting<'a>(
             Ok(devices) => fitting.push(FeasibleNode { info, devices }),
             Err(Refusal::Node(rejection)) => rejections.push((node.clone(), rejection)),
             Err(Refusal::Attempt(error)) => {
-                return Err(Box::new(Decision::Error(CycleError::Allocate { node: node.clone(), error })));
+                let selectors = faulty_selectors(snapshot, query, &error);
+                let error = CycleError::Allocate { node: node.clone(), error, selectors };
+                return Err(Box::new(Decision::Error(error)));
             }
         }
     }

@@ -183,6 +183,8 @@ pub enum CycleError {
         node: NodeName,
         /// Why.
         error: AllocateError,
+        /// The selectors that the error is about, if it is about any.
+        selectors: Box<[Arc<str>]>,
     },
     /// A claim of the pod got no answer: a fault of this program. Nothing is written.
     NotAllocated {

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use crate::explain::{DecisionView, message, status_line, text};
 use crate::model::pod::UnservedFeature;
 use crate::model::{
-    Allocation, ClaimKey, HostPort, KubernetesVersion, Name, NodeName, Pod, Taint, TaintEffect,
+    Allocation, ClaimKey, DeviceSelector, HostPort, KubernetesVersion, Name, NodeName, Pod, RequestKind,
+    Taint, TaintEffect,
 };
 use crate::scheduling::decision::{Cause, CycleError, Diagnosis, PostFilter};
 use crate::scheduling::options::Absence;
@@ -285,4 +286,23 @@ fn the_view_says_what_the_text_says() {
     assert_eq!(json["rejections"][0]["code"], "UnschedulableAndUnresolvable");
     assert_eq!(json["rejections"][1]["reasons"][0], "node(s) had untolerated taint(s)");
     assert_eq!(json["details"][0]["nodes"][0], "n2");
+}
+
+#[test]
+fn a_selector_that_fails_on_a_device_ends_the_attempt_and_is_shown() {
+    let mut snapshot = world(2, 1);
+    let mut request = exactly("r", 1);
+    let selector = "device.attributes['memory'].quantity >= '40Gi'";
+    if let RequestKind::Exactly(requirement) = &mut request.kind {
+        requirement.selectors = Box::new([DeviceSelector { expression: Some(selector.into()) }]);
+    }
+    snapshot.set_claim(Arc::new(claim("c", [request])));
+    let message = message(&decide(&snapshot, &pod("p", &[("g", "c")]))).expect("the attempt failed");
+    let start = "running \"DynamicResources\" filter plugin: claim default/c: selector #0 on device gpu.example.com/n1/gpu-0: CEL runtime error: ";
+    assert!(message.starts_with(start), "{message}");
+    let end = format!(
+        ". The selector is `{selector}`. Attributes have no quantities; a size is a capacity, keyed by domain: \
+         device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0"
+    );
+    assert!(message.ends_with(&end), "{message}");
 }
