@@ -3,6 +3,7 @@
 // The one place that prints what went wrong with the command itself.
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -51,7 +52,8 @@ fn start_logging(verbosity: u8) {
         3 | 4 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    let terminal = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_max_level(level).with_ansi(terminal).with_writer(std::io::stderr).init();
 }
 
 /// `Ok(true)`: nothing is left to be said; `Ok(false)`: something stays pending, or a finding.

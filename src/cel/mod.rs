@@ -1,1 +1,151 @@
 //! Compiles CEL device selectors and evaluates them with a cost limit. Pure.
+//!
+//! An expression is compiled once: [`parser`] makes a tree and expands macros, [`checker`] resolves
+//! names and types as cel-go does, [`validate`] checks literals, [`codegen`] folds constants and
+//! makes flat code, which the machine in [`eval`] runs on any number of devices. No step recurses
+//! deeper than the parser allows, and evaluating a selector that looks at attributes allocates
+//! nothing.
+//!
+//! The environment is the one in which upstream's scheduler compiles stored device selectors
+//! (`k8s.io/dynamic-resource-allocation/cel`, in `k8s.io/apiserver/pkg/cel/environment`).
+
+mod ast;
+mod checker;
+mod codegen;
+mod cost;
+mod device;
+mod error;
+mod eval;
+mod functions;
+mod lexer;
+mod library;
+mod macros;
+mod parser;
+mod program;
+pub mod semver;
+mod types;
+mod validate;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use cost::COST_LIMIT;
+pub use device::{DeviceInput, Section};
+pub use error::{CompileError, EvalError, Issue};
+pub use program::{Program, TouchedPaths};
+pub use value::{List, Map, Value};
+
+use crate::model::{Features, KubernetesVersion};
+use functions::{Declaration, Function};
+use types::{QUANTITY, Type};
+
+/// The most bytes of an expression (`CELSelectorExpressionMaxLength`).
+pub const EXPRESSION_MAX: usize = 10 * 1024;
+
+/// What an expression may refer to. Made once for a set of features.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    functions: BTreeMap<&'static str, Declaration>,
+}
+
+impl Environment {
+    /// The environment of stored expressions in the release that is emulated.
+    pub fn new(features: &Features) -> Self {
+        let old = features.version < KubernetesVersion::V1_36;
+        let hidden = move |function| function == Function::Includes && old;
+        Self { functions: functions::declarations(hidden).collect() }
+    }
+
+    fn function(&self, name: &str) -> Option<&Declaration> {
+        self.functions.get(name)
+    }
+
+    /// Whether objects of that type have fields at all.
+    fn has_fields(&self, object: &str) -> bool {
+        types::DEVICE == Type::Object("kubernetes.DRADevice") && object == "kubernetes.DRADevice"
+    }
+
+    /// The type of an object's field.
+    fn field(&self, object: &str, field: &str) -> Option<Type> {
+        if !self.has_fields(object) {
+            return None;
+        }
+        let domains = |value: Type| Type::map(Type::String, Type::map(Type::String, value));
+        Some(match field {
+            "driver" => Type::String,
+            "allowMultipleAllocations" => Type::Bool,
+            "attributes" => domains(Type::Dyn),
+            "capacity" => domains(QUANTITY),
+            _ => return None,
+        })
+    }
+}
+
+/// Compiles a device selector.
+///
+/// # Errors
+/// It is no valid expression, or says neither yes nor no.
+pub fn compile(expression: &str, env: &Environment) -> Result<Program, CompileError> {
+    compile_typed(expression, env, |ty| match ty {
+        Type::Bool | Type::Dyn => Ok(()),
+        _ => Err("bool or the unknown type"),
+    })
+}
+
+fn compile_typed(
+    expression: &str,
+    env: &Environment,
+    accept: impl FnOnce(&Type) -> Result<(), &'static str>,
+) -> Result<Program, CompileError> {
+    if expression.len() > EXPRESSION_MAX {
+        return Err(CompileError::TooLong { length: expression.len() });
+    }
+    let invalid = |findings| CompileError::Invalid {
+        source: expression.into(),
+        issues: parser::issues(expression, findings),
+    };
+    let (ast, root) = parser::parse(expression).map_err(invalid)?;
+    let checked = checker::check(&ast, root, env).map_err(|failure| match failure {
+        checker::Failure::Findings(findings) => invalid(findings),
+        checker::Failure::TooComplex => CompileError::TooComplex,
+        checker::Failure::Unsupported { function, offset } => {
+            let (line, column) = parser::place(expression, offset);
+            CompileError::Unsupported { function, line, column }
+        }
+    })?;
+    let findings = validate::validate(&ast, root, &checked);
+    if !findings.is_empty() {
+        return Err(invalid(findings));
+    }
+    let ty = checked.types[root.index()].clone().unwrap_or(Type::Dyn);
+    accept(&ty).map_err(|wanted| CompileError::ResultType { found: ty.to_string(), wanted })?;
+    codegen::generate(&ast, root, &checked)
+}
+
+/// Compiled selectors by their text, so that each is compiled once.
+#[derive(Debug)]
+pub struct Programs {
+    env: Environment,
+    by_text: BTreeMap<Arc<str>, Arc<Result<Program, CompileError>>>,
+}
+
+impl Programs {
+    /// An empty cache.
+    pub fn new(env: Environment) -> Self {
+        Self { env, by_text: BTreeMap::new() }
+    }
+
+    /// The program of a selector, or why there is none.
+    pub fn get(&mut self, expression: &Arc<str>) -> Arc<Result<Program, CompileError>> {
+        if let Some(known) = self.by_text.get(expression) {
+            return Arc::clone(known);
+        }
+        let compiled = Arc::new(compile(expression, &self.env));
+        self.by_text.insert(Arc::clone(expression), Arc::clone(&compiled));
+        compiled
+    }
+}

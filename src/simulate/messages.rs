@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 
 use super::report::PodReport;
-use super::rounds::Outcome;
 use crate::explain;
 use crate::k8s::{Finding, nearest};
 use crate::model::{ClaimKey, ClassName, Pod, Snapshot};
@@ -17,8 +16,12 @@ const SLICES_NAMED: usize = 3;
 
 /// Why the pod waits: the decision in words, then the findings about the objects that it needs, and
 /// the nearest name where one is not there.
-pub fn pending(outcome: &Outcome, findings: &[Finding], templates: &[ClaimKey]) -> String {
-    let decision = &outcome.decision;
+pub fn pending(
+    decision: &Decision,
+    findings: &[Finding],
+    snapshot: &Snapshot,
+    templates: &[ClaimKey],
+) -> String {
     let mut message = explain::text(decision);
     let needed = match decision {
         Decision::Unschedulable(diagnosis) => match &diagnosis.cause {
@@ -38,7 +41,7 @@ pub fn pending(outcome: &Outcome, findings: &[Finding], templates: &[ClaimKey]) 
             0 => {}
             more => drop(write!(message, " and {more} more")),
         }
-        if let Some(name) = near(error, &outcome.snapshot, templates) {
+        if let Some(name) = near(error, snapshot, templates) {
             let _ = write!(message, "\n  The nearest name there is {name:?}.");
         }
     }
@@ -111,10 +114,13 @@ fn invalid_slices(findings: &[Finding]) -> String {
     text
 }
 
-/// What is wrong with a pod that has a node although nobody scheduled it: the kubelet waits for
-/// claims that no scheduler will allocate. `None` if its claims are ready.
-pub fn bypassed(pod: &Pod, snapshot: &Snapshot) -> Option<String> {
-    let node = pod.node_name.as_ref()?;
+/// What is to be said of a pod that is not scheduled: it is being deleted, or it has a node although
+/// nobody scheduled it, and the kubelet waits for claims that no scheduler will allocate. `None` if
+/// its claims are ready.
+pub fn left_alone(pod: &Pod, snapshot: &Snapshot) -> Option<String> {
+    let Some(node) = &pod.node_name else {
+        return Some(format!("skip schedule deleting pod: {}", pod.key));
+    };
     let mut missing = Vec::new();
     for entry in &pod.claims {
         let recorded = pod.claim_statuses.iter().find(|status| status.name == entry.name);

@@ -107,13 +107,13 @@ pub fn simulate(mut objects: Objects, settings: &SimulateSettings, files: &[Stri
         pods.push(match &outcome.decision {
             Decision::Placed(placement) => view::placed(placement),
             Decision::Unschedulable(_) | Decision::Error(_) => {
-                let message = messages::pending(outcome, &findings, &world.templates);
+                let message = messages::pending(&outcome.decision, &findings, &last, &world.templates);
                 view::unplaced(&outcome.pod, &last, message)
             }
         });
     }
-    for pod in &world.bypassing {
-        if let Some(warning) = messages::bypassed(pod, &last) {
+    for pod in &world.left_alone {
+        if let Some(warning) = messages::left_alone(pod, &last) {
             pods.push(view::unplaced(pod, &last, warning));
         }
     }

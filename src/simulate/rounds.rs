@@ -19,10 +19,9 @@ const MOST_ROUNDS: usize = 64;
 pub struct Outcome {
     /// The pod.
     pub pod: Arc<Pod>,
-    /// Its last decision.
+    /// Its last decision, without the scores of nodes: a line per node and pod would be most of the
+    /// memory of a large simulation.
     pub decision: Decision,
-    /// The world in which it was decided; structure is shared, so that keeping it is cheap.
-    pub snapshot: Snapshot,
 }
 
 /// Schedules the pods in the order given, then those that wait as long as that may help them.
@@ -42,12 +41,12 @@ pub fn run(
         let mut change = Change::default();
         let mut waiting = Vec::new();
         for (done, &at) in round.iter().enumerate() {
-            let decision = schedule(&snapshot, &pods[at], memo, options);
-            let before = snapshot.clone();
-            match &decision {
+            let mut decision = schedule(&snapshot, &pods[at], memo, options);
+            match &mut decision {
                 Decision::Placed(placement) => {
                     snapshot = assume(&snapshot, placement, Commit::Done);
                     change.allocated.extend(chosen(placement));
+                    placement.scores = Box::default();
                 }
                 Decision::Unschedulable(diagnosis) => {
                     waiting.push(at);
@@ -58,7 +57,7 @@ pub fn run(
                 }
                 Decision::Error(_) => waiting.push(at),
             }
-            outcomes[at] = Some(Outcome { pod: Arc::clone(&pods[at]), decision, snapshot: before });
+            outcomes[at] = Some(Outcome { pod: Arc::clone(&pods[at]), decision });
             on_attempt(round.len() - done - 1);
         }
         waiting.retain(|&at| change.may_help(&pods[at]));

@@ -24,8 +24,9 @@ pub struct World {
     pub snapshot: Snapshot,
     /// Pods without a node, in the order in which they are taken.
     pub waiting: Vec<Arc<Pod>>,
-    /// Pods that have a node and do not run yet, in the order of input.
-    pub bypassing: Vec<Arc<Pod>>,
+    /// Pods that are not to be scheduled, as they have a node and only do not run yet, or are being
+    /// deleted; in the order of input.
+    pub left_alone: Vec<Arc<Pod>>,
     /// The claim templates that there are.
     pub templates: Vec<ClaimKey>,
     /// What is known of objects that are missing.
@@ -83,13 +84,13 @@ impl World {
         }
         let is_ours = |pod: &&Arc<Pod>| schedulers.is_empty() || schedulers.contains(&pod.scheduler_name);
         let pending = pods.iter().filter(|pod| pod.phase == PodPhase::Pending);
-        let (bypassing, mut waiting): (Vec<_>, Vec<_>) =
-            pending.filter(is_ours).cloned().partition(|pod| pod.node_name.is_some());
+        let (left_alone, mut waiting): (Vec<_>, Vec<_>) =
+            pending.filter(is_ours).cloned().partition(|pod| pod.node_name.is_some() || pod.deleting);
         // Stable: pods of one priority and time stay in the order of input. A pod without a time is
         // yet to be made, after all those that have one.
         let time = |pod: &Pod| pod.created.map_or(i64::MAX, |Timestamp(time)| time);
         waiting.sort_by_key(|pod| (std::cmp::Reverse(pod.priority), time(pod)));
-        Self { snapshot, waiting, bypassing, templates: templates.into_keys().collect(), absences, now }
+        Self { snapshot, waiting, left_alone, templates: templates.into_keys().collect(), absences, now }
     }
 }
 

@@ -1,0 +1,323 @@
+//! The functions and operators of the environment, with their overloads. The order of overloads is
+//! upstream's: the first that fits decides the result's type.
+
+use super::types::Type;
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $function:ident = $name:literal $overloads:expr;)*) => {
+        /// A function or operator.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Function { $($(#[$doc])* $function,)* }
+
+        impl Function {
+            /// The name by which cel-go calls it.
+            pub(super) fn name(self) -> &'static str {
+                match self { $(Self::$function => $name,)* }
+            }
+        }
+
+        const DECLARATIONS: &[(&str, Function, &[&str])] =
+            &[$(($name, Function::$function, $overloads),)*];
+    };
+}
+
+/// `<`, `<=`, `>` and `>=` compare these; numbers of all kinds among each other.
+const ORDERED: &[&str] = &[
+    "bool(bool, bool) -> bool",
+    "int64(int, int) -> bool",
+    "int64_double(int, double) -> bool",
+    "int64_uint64(int, uint) -> bool",
+    "uint64(uint, uint) -> bool",
+    "uint64_double(uint, double) -> bool",
+    "uint64_int64(uint, int) -> bool",
+    "double(double, double) -> bool",
+    "double_int64(double, int) -> bool",
+    "double_uint64(double, uint) -> bool",
+    "string(string, string) -> bool",
+    "bytes(bytes, bytes) -> bool",
+];
+
+// An overload is `id(argument types) -> result`; a leading dot marks a method, whose first
+// argument is the receiver.
+functions! {
+    Conditional = "_?_:_" &["conditional(bool, A, A) -> A"];
+    And = "_&&_" &["logical_and(bool, bool) -> bool"];
+    Or = "_||_" &["logical_or(bool, bool) -> bool"];
+    Not = "!_" &["logical_not(bool) -> bool"];
+    NotStrictlyFalse = "@not_strictly_false" &["not_strictly_false(bool) -> bool"];
+    Equals = "_==_" &["equals(A, A) -> bool"];
+    NotEquals = "_!=_" &["not_equals(A, A) -> bool"];
+    Add = "_+_" &[
+        "add_bytes(bytes, bytes) -> bytes", "add_double(double, double) -> double",
+        "add_int64(int, int) -> int", "add_list(list(A), list(A)) -> list(A)",
+        "add_string(string, string) -> string", "add_uint64(uint, uint) -> uint"];
+    Divide = "_/_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
+    Modulo = "_%_" &["int64(int, int) -> int", "uint64(uint, uint) -> uint"];
+    Multiply = "_*_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
+    Negate = "-_" &["double(double) -> double", "int64(int) -> int"];
+    Subtract = "_-_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
+    Less = "_<_" ORDERED;
+    LessEquals = "_<=_" ORDERED;
+    Greater = "_>_" ORDERED;
+    GreaterEquals = "_>=_" ORDERED;
+    Index = "_[_]" &[
+        "index_list(list(A), int) -> A", "index_map(map(A, B), A) -> B",
+        "optional_list_index_int(optional(list(A)), int) -> optional(A)",
+        "optional_map_index_value(optional(map(A, B)), A) -> optional(B)"];
+    OptionalIndex = "_[?_]" &[
+        "list_optindex_optional_int(list(A), int) -> optional(A)",
+        "optional_list_optindex_optional_int(optional(list(A)), int) -> optional(A)",
+        "map_optindex_optional_value(map(A, B), A) -> optional(B)",
+        "optional_map_optindex_optional_value(optional(map(A, B)), A) -> optional(B)"];
+    OptionalSelect = "_?._" &["select_optional_field(dyn, string) -> optional(A)"];
+    In = "@in" &["in_list(A, list(A)) -> bool", "in_map(A, map(A, B)) -> bool"];
+    Size = "size" &[
+        "size_bytes(bytes) -> int", ".bytes_size(bytes) -> int", "size_list(list(A)) -> int",
+        ".list_size(list(A)) -> int", "size_map(map(A, B)) -> int", ".map_size(map(A, B)) -> int",
+        "size_string(string) -> int", ".string_size(string) -> int"];
+    TypeOf = "type" &["type(A) -> type(A)"];
+    ToBool = "bool" &["bool_to_bool(bool) -> bool", "string_to_bool(string) -> bool"];
+    ToBytes = "bytes" &["bytes_to_bytes(bytes) -> bytes", "string_to_bytes(string) -> bytes"];
+    ToDouble = "double" &[
+        "double_to_double(double) -> double", "int64_to_double(int) -> double",
+        "string_to_double(string) -> double", "uint64_to_double(uint) -> double"];
+    ToDyn = "dyn" &["to_dyn(A) -> dyn"];
+    ToInt = "int" &[
+        "int64_to_int64(int) -> int", "double_to_int64(double) -> int", "string_to_int64(string) -> int",
+        "uint64_to_int64(uint) -> int"];
+    ToString = "string" &[
+        "string_to_string(string) -> string", "bool_to_string(bool) -> string",
+        "bytes_to_string(bytes) -> string", "double_to_string(double) -> string",
+        "int64_to_string(int) -> string", "uint64_to_string(uint) -> string"];
+    ToUint = "uint" &[
+        "uint64_to_uint64(uint) -> uint", "double_to_uint64(double) -> uint", "int64_to_uint64(int) -> uint",
+        "string_to_uint64(string) -> uint"];
+    Contains = "contains" &[".contains_string(string, string) -> bool"];
+    EndsWith = "endsWith" &[".ends_with_string(string, string) -> bool"];
+    StartsWith = "startsWith" &[".starts_with_string(string, string) -> bool"];
+    Matches = "matches" &["matches(string, string) -> bool", ".matches_string(string, string) -> bool"];
+
+    OptionalOf = "optional.of" &["optional_of(A) -> optional(A)"];
+    OptionalOfNonZero = "optional.ofNonZeroValue" &["optional_ofNonZeroValue(A) -> optional(A)"];
+    OptionalNone = "optional.none" &["optional_none() -> optional(A)"];
+    Value = "value" &[".optional_value(optional(A)) -> A"];
+    HasValue = "hasValue" &[".optional_hasValue(optional(A)) -> bool"];
+    OptionalOr = "or" &[".optional_or_optional(optional(A), optional(A)) -> optional(A)"];
+    OptionalOrValue = "orValue" &[".optional_orValue_value(optional(A), A) -> A"];
+    Last = "last" &[".list_last(list(A)) -> optional(A)"];
+    First = "first" &[".list_first(list(A)) -> optional(A)"];
+    OptionalUnwrap = "optional.unwrap" &["optional_unwrap(list(optional(A))) -> list(A)"];
+    UnwrapOpt = "unwrapOpt" &[".optional_unwrapOpt(list(optional(A))) -> list(A)"];
+    MapInsert = "cel.@mapInsert" &[
+        "@mapInsert_map_key_value(map(A, B), A, B) -> map(A, B)",
+        "@mapInsert_map_map(map(A, B), map(A, B)) -> map(A, B)"];
+
+    CharAt = "charAt" &[".string_char_at_int(string, int) -> string"];
+    IndexOf = "indexOf" &[
+        ".string_index_of_string(string, string) -> int", ".string_index_of_string_int(string, string, int) -> int",
+        ".list_a_index_of_int(list(A), A) -> int"];
+    LastIndexOf = "lastIndexOf" &[
+        ".string_last_index_of_string(string, string) -> int",
+        ".string_last_index_of_string_int(string, string, int) -> int",
+        ".list_a_last_index_of_int(list(A), A) -> int"];
+    LowerAscii = "lowerAscii" &[".string_lower_ascii(string) -> string"];
+    UpperAscii = "upperAscii" &[".string_upper_ascii(string) -> string"];
+    Replace = "replace" &[
+        ".string_replace_string_string(string, string, string) -> string",
+        ".string_replace_string_string_int(string, string, string, int) -> string"];
+    Split = "split" &[
+        ".string_split_string(string, string) -> list(string)",
+        ".string_split_string_int(string, string, int) -> list(string)"];
+    Substring = "substring" &[
+        ".string_substring_int(string, int) -> string", ".string_substring_int_int(string, int, int) -> string"];
+    Trim = "trim" &[".string_trim(string) -> string"];
+    Format = "format" &[".string_format(string, list(dyn)) -> string"];
+    Quote = "strings.quote" &["strings_quote(string) -> string"];
+    Join = "join" &[".list_join(list(string)) -> string", ".list_join_string(list(string), string) -> string"];
+
+    IsSorted = "isSorted" &[
+        ".list_int_is_sorted_bool(list(int)) -> bool", ".list_uint_is_sorted_bool(list(uint)) -> bool",
+        ".list_double_is_sorted_bool(list(double)) -> bool", ".list_bool_is_sorted_bool(list(bool)) -> bool",
+        ".list_string_is_sorted_bool(list(string)) -> bool", ".list_bytes_is_sorted_bool(list(bytes)) -> bool"];
+    Sum = "sum" &[
+        ".list_int_sum_int(list(int)) -> int", ".list_uint_sum_uint(list(uint)) -> uint",
+        ".list_double_sum_double(list(double)) -> double"];
+    Max = "max" &[
+        ".list_int_max_int(list(int)) -> int", ".list_uint_max_uint(list(uint)) -> uint",
+        ".list_double_max_double(list(double)) -> double", ".list_bool_max_bool(list(bool)) -> bool",
+        ".list_string_max_string(list(string)) -> string", ".list_bytes_max_bytes(list(bytes)) -> bytes"];
+    Min = "min" &[
+        ".list_int_min_int(list(int)) -> int", ".list_uint_min_uint(list(uint)) -> uint",
+        ".list_double_min_double(list(double)) -> double", ".list_bool_min_bool(list(bool)) -> bool",
+        ".list_string_min_string(list(string)) -> string", ".list_bytes_min_bytes(list(bytes)) -> bytes"];
+    Includes = "includes" &[".list_includes_dyn_dyn(dyn, dyn) -> bool"];
+    Slice = "slice" &[".list_slice(list(A), int, int) -> list(A)"];
+    Flatten = "flatten" &[
+        ".list_flatten(list(list(A))) -> list(A)", ".list_flatten_int(list(dyn), int) -> list(dyn)"];
+    Sort = "sort" &[
+        ".list_int_sort(list(int)) -> list(int)", ".list_uint_sort(list(uint)) -> list(uint)",
+        ".list_double_sort(list(double)) -> list(double)", ".list_bool_sort(list(bool)) -> list(bool)",
+        ".list_string_sort(list(string)) -> list(string)", ".list_bytes_sort(list(bytes)) -> list(bytes)"];
+    SortByKeys = "@sortByAssociatedKeys" &[
+        ".list_int_sortByAssociatedKeys(list(A), list(int)) -> list(A)",
+        ".list_uint_sortByAssociatedKeys(list(A), list(uint)) -> list(A)",
+        ".list_double_sortByAssociatedKeys(list(A), list(double)) -> list(A)",
+        ".list_bool_sortByAssociatedKeys(list(A), list(bool)) -> list(A)",
+        ".list_string_sortByAssociatedKeys(list(A), list(string)) -> list(A)",
+        ".list_bytes_sortByAssociatedKeys(list(A), list(bytes)) -> list(A)"];
+    Range = "lists.range" &["lists_range(int) -> list(int)"];
+    Reverse = "reverse" &[".list_reverse(list(A)) -> list(A)"];
+    Distinct = "distinct" &[".list_distinct(list(A)) -> list(A)"];
+    SetsContains = "sets.contains" &["list_sets_contains_list(list(A), list(A)) -> bool"];
+    SetsEquivalent = "sets.equivalent" &["list_sets_equivalent_list(list(A), list(A)) -> bool"];
+    SetsIntersects = "sets.intersects" &["list_sets_intersects_list(list(A), list(A)) -> bool"];
+
+    Quantity = "quantity" &["string_to_quantity(string) -> quantity"];
+    IsQuantity = "isQuantity" &["is_quantity_string(string) -> bool"];
+    Sign = "sign" &["quantity_sign(quantity) -> int"];
+    IsGreaterThan = "isGreaterThan" &[
+        ".quantity_is_greater_than(quantity, quantity) -> bool", ".semver_is_greater_than(semver, semver) -> bool"];
+    IsLessThan = "isLessThan" &[
+        ".quantity_is_less_than(quantity, quantity) -> bool", ".semver_is_less_than(semver, semver) -> bool"];
+    CompareTo = "compareTo" &[
+        ".quantity_compare_to(quantity, quantity) -> int", ".semver_compare_to(semver, semver) -> int"];
+    AsApproximateFloat = "asApproximateFloat" &[".quantity_get_float(quantity) -> double"];
+    AsInteger = "asInteger" &[".quantity_get_int(quantity) -> int"];
+    IsInteger = "isInteger" &[".quantity_is_integer(quantity) -> bool"];
+    QuantityAdd = "add" &[
+        ".quantity_add(quantity, quantity) -> quantity", ".quantity_add_int(quantity, int) -> quantity"];
+    QuantitySub = "sub" &[
+        ".quantity_sub(quantity, quantity) -> quantity", ".quantity_sub_int(quantity, int) -> quantity"];
+    Semver = "semver" &["string_to_semver(string) -> semver", "string_bool_to_semver(string, bool) -> semver"];
+    IsSemver = "isSemver" &["is_semver_string(string) -> bool", "is_semver_string_bool(string, bool) -> bool"];
+    Major = "major" &[".semver_major(semver) -> int"];
+    Minor = "minor" &[".semver_minor(semver) -> int"];
+    Patch = "patch" &[".semver_patch(semver) -> int"];
+}
+
+/// Functions that Kubernetes' environment has and this one does not yet: their use is refused by
+/// name, never answered wrongly.
+const UNSUPPORTED: &[&str] = &[
+    "duration",
+    "timestamp",
+    "getFullYear",
+    "getMonth",
+    "getDayOfYear",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "getMilliseconds",
+    "url",
+    "isURL",
+    "getScheme",
+    "getHost",
+    "getHostname",
+    "getPort",
+    "getEscapedPath",
+    "getQuery",
+    "find",
+    "findAll",
+    "ip",
+    "isIP",
+    "ip.isCanonical",
+    "family",
+    "isUnspecified",
+    "isLoopback",
+    "isLinkLocalMulticast",
+    "isLinkLocalUnicast",
+    "isGlobalUnicast",
+    "cidr",
+    "isCIDR",
+    "containsIP",
+    "containsCIDR",
+    "prefixLength",
+    "masked",
+    "format.named",
+    "format.dns1123Label",
+    "format.dns1123Subdomain",
+    "format.dns1035Label",
+    "format.qualifiedName",
+    "format.dns1123LabelPrefix",
+    "format.dns1123SubdomainPrefix",
+    "format.dns1035LabelPrefix",
+    "format.labelValue",
+    "format.uri",
+    "format.uuid",
+    "format.byte",
+    "format.date",
+    "format.datetime",
+    "validate",
+    "path",
+    "group",
+    "serviceAccount",
+    "resource",
+    "subresource",
+    "namespace",
+    "name",
+    "check",
+    "allowed",
+    "reason",
+    "error",
+    "errored",
+    "fieldSelector",
+    "labelSelector",
+];
+
+/// Whether Kubernetes' environment has the function, but this one not yet.
+pub(super) fn is_unsupported(name: &str) -> bool {
+    UNSUPPORTED.contains(&name)
+}
+
+/// One signature of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Overload {
+    /// cel-go's name for it, by which its cost is counted. Unique for what has a cost of its own.
+    pub(super) id: &'static str,
+    /// Whether it is called on its first argument.
+    pub(super) method: bool,
+    pub(super) args: Box<[Type]>,
+    pub(super) result: Type,
+}
+
+/// A function with its signatures.
+#[derive(Clone, Debug)]
+pub(super) struct Declaration {
+    pub(super) function: Function,
+    pub(super) overloads: Box<[Overload]>,
+}
+
+/// Every function but those that `hidden` names.
+pub(super) fn declarations(
+    hidden: impl Fn(Function) -> bool,
+) -> impl Iterator<Item = (&'static str, Declaration)> {
+    DECLARATIONS.iter().filter(move |(_, function, _)| !hidden(*function)).map(
+        |(name, function, overloads)| {
+            let overloads = overloads.iter().map(|text| overload(text)).collect();
+            (*name, Declaration { function: *function, overloads })
+        },
+    )
+}
+
+fn overload(text: &'static str) -> Overload {
+    let (id, rest) = text.split_once('(').unwrap_or((text, ""));
+    let (args, result) = rest.rsplit_once(") -> ").unwrap_or((rest, "dyn"));
+    let mut types = Vec::new();
+    let mut start = 0;
+    let mut depth = 0_i32;
+    for (at, c) in args.char_indices().chain([(args.len(), ',')]) {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if c == ',' && depth == 0 && at > start {
+            types.push(Type::parse(&args[start..at]));
+            start = at + 1;
+        }
+    }
+    Overload {
+        id: id.trim_start_matches('.'),
+        method: id.starts_with('.'),
+        args: types.into(),
+        result: Type::parse(result),
+    }
+}

@@ -1,0 +1,169 @@
+//! What the functions and operators do with values. Which values a function takes is asked again
+//! here, since values of type dyn pass the checker.
+
+pub(super) mod format;
+pub(super) mod lists;
+pub(super) mod numbers;
+mod objects;
+pub(super) mod pattern;
+mod strings;
+
+use std::sync::Arc;
+
+use super::cost::Meter;
+use super::error::EvalError;
+use super::functions::Function;
+use super::value::{Map, Outcome, TypeName, Value, equal};
+
+/// Calls a function on values.
+///
+/// # Errors
+/// The function's own failure, or that it takes no such values.
+pub(super) fn call<'a>(
+    function: Function,
+    overload: Option<&'static str>,
+    args: &[Value<'a>],
+    meter: &mut Meter,
+) -> Outcome<'a> {
+    let done = operator(function, args, meter)
+        .or_else(|| optional(function, args))
+        .or_else(|| numbers::convert(function, args))
+        .or_else(|| strings::call(function, args, meter))
+        .or_else(|| lists::call(function, overload, args, meter))
+        .or_else(|| objects::call(function, args));
+    done.unwrap_or_else(|| mismatch(function, args))
+}
+
+/// No signature of the function takes these values.
+fn mismatch<'a>(function: Function, args: &[Value<'_>]) -> Outcome<'a> {
+    let types: Vec<_> = args.iter().map(Value::type_name).collect();
+    let call = match function {
+        Function::Negate | Function::Size | Function::Matches => function.name().to_owned(),
+        Function::Not | Function::In => return EvalError::overload(),
+        _ => format!("{}({})", function.name(), types.join(", ")),
+    };
+    Err(Arc::new(EvalError::NoSuchOverload { call: Some(call) }))
+}
+
+fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Option<Outcome<'a>> {
+    Some(match (function, args) {
+        (Function::Equals, [a, b]) => equal(a, b).map(Value::Bool),
+        (Function::NotEquals, [a, b]) => Ok(Value::Bool(!equal(a, b).unwrap_or(false))),
+        (Function::Not, [Value::Bool(value)]) => Ok(Value::Bool(!value)),
+        (Function::Add, [Value::List(a), Value::List(b)]) => lists::concatenate(a, b, meter),
+        (Function::Add, [Value::String(a), Value::String(b)]) => strings::concatenate(a, b, meter),
+        (Function::Add, [Value::Bytes(a), Value::Bytes(b)]) => Ok(Value::Bytes([&**a, &**b].concat().into())),
+        (
+            Function::Add | Function::Subtract | Function::Multiply | Function::Divide | Function::Modulo,
+            [a, b],
+        ) => numbers::arithmetic(function, a, b),
+        (Function::Negate, [Value::Int(value)]) => match value.checked_neg() {
+            Some(value) => Ok(Value::Int(value)),
+            None => EvalError::operation("integer overflow"),
+        },
+        (Function::Negate, [Value::Double(value)]) => Ok(Value::Double(-value)),
+        (Function::Less | Function::LessEquals | Function::Greater | Function::GreaterEquals, [a, b]) => {
+            numbers::order(function, a, b)
+        }
+        (Function::In, [needle, Value::List(list)]) => {
+            Ok(Value::Bool(list.iter().any(|value| equal(needle, &value).unwrap_or(false))))
+        }
+        (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
+        (Function::TypeOf, [value]) => Ok(Value::Type(TypeName(value.type_name()))),
+        (Function::ToDyn, [value]) => Ok(value.clone()),
+        (Function::MapInsert, [Value::Map(map), Value::Map(more)]) => {
+            let mut entries = map.entries();
+            entries.extend(more.entries());
+            insert_all(entries)
+        }
+        (Function::MapInsert, [Value::Map(map), key, value]) => {
+            let mut entries = map.entries();
+            entries.push((key.clone(), value.clone()));
+            insert_all(entries)
+        }
+        _ => return None,
+    })
+}
+
+/// A map of entries of which no two have the same key.
+fn insert_all<'a>(entries: Vec<(Value<'a>, Value<'a>)>) -> Outcome<'a> {
+    let mut map = super::value::Entries::new();
+    for (key, value) in entries {
+        insert(&mut map, key, value)?;
+    }
+    Ok(Value::Map(Map::new(map)))
+}
+
+/// Adds an entry; a key that is there already is a failure.
+pub(super) fn insert<'a>(
+    map: &mut super::value::Entries<'a>,
+    key: Value<'a>,
+    value: Value<'a>,
+) -> Result<(), Arc<EvalError>> {
+    let Some(hash) = key.key() else { return EvalError::operation(unhashable(&key)) };
+    if map.contains_key(&hash) {
+        return EvalError::operation(format!("insert failed: key {key} already exists"));
+    }
+    map.insert(hash, (key, value));
+    Ok(())
+}
+
+/// How Go fails where a value that cannot be hashed is used as a key.
+pub(super) fn unhashable(value: &Value<'_>) -> String {
+    let go = match value {
+        Value::Semver(_) => "cel.Semver",
+        Value::Bytes(_) => "types.Bytes",
+        _ => return format!("unsupported key type: {}", value.type_name()),
+    };
+    format!("internal error: runtime error: hash of unhashable type {go}")
+}
+
+fn optional<'a>(function: Function, args: &[Value<'a>]) -> Option<Outcome<'a>> {
+    Some(match (function, args) {
+        (Function::OptionalOf, [value]) => Ok(Value::some(value.clone())),
+        (Function::OptionalOfNonZero, [value]) => {
+            Ok(if is_zero(value) { Value::Optional(None) } else { Value::some(value.clone()) })
+        }
+        (Function::OptionalNone, []) => Ok(Value::Optional(None)),
+        (Function::HasValue, [Value::Optional(value)]) => Ok(Value::Bool(value.is_some())),
+        (Function::Value, [Value::Optional(Some(value))]) => Ok((**value).clone()),
+        (Function::Value, [Value::Optional(None)]) => EvalError::operation("optional.none() dereference"),
+        (Function::First, [Value::List(list)]) => Ok(Value::Optional(list.get(0).map(Arc::new))),
+        (Function::Last, [Value::List(list)]) => {
+            Ok(Value::Optional(list.len().checked_sub(1).and_then(|at| list.get(at)).map(Arc::new)))
+        }
+        (Function::OptionalUnwrap | Function::UnwrapOpt, [Value::List(list)]) => {
+            let mut values = Vec::new();
+            for value in list.iter() {
+                match value {
+                    Value::Optional(value) => values.extend(value.map(|value| (*value).clone())),
+                    other => {
+                        return Some(EvalError::operation(format!(
+                            "value must be optional type: {}",
+                            other.type_name()
+                        )));
+                    }
+                }
+            }
+            Ok(Value::list(values))
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a value is the zero of its type, for `optional.ofNonZeroValue`.
+fn is_zero(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Int(value) => *value == 0,
+        Value::Uint(value) => *value == 0,
+        Value::Double(value) => *value == 0.0,
+        Value::String(value) => value.is_empty(),
+        Value::Bytes(value) => value.is_empty(),
+        Value::List(value) => value.len() == 0,
+        Value::Map(value) => value.len() == 0,
+        Value::Optional(value) => value.as_ref().is_none_or(|value| is_zero(value)),
+        Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
+    }
+}

@@ -1,0 +1,1 @@
+//! Inputs made to exhaust memory, time or the stack.

@@ -1,0 +1,4 @@
+//! Expressions, devices and upstream's answers.
+
+mod hostile;
+mod upstream;

@@ -1,0 +1,121 @@
+//! What upstream finds out about literals once the types are right: mixed lists and maps, patterns,
+//! format strings (cel-go's `cel/validator.go` and `ext/formatting.go`).
+
+use super::ast::{Ast, Expr, ExprId, Literal};
+use super::checker::{Checked, Reference};
+use super::functions::Function;
+use super::library;
+use super::parser::Finding;
+use super::types::Type;
+
+/// Whatever is wrong with literals below `root`.
+pub(super) fn validate(ast: &Ast, root: ExprId, checked: &Checked) -> Vec<Finding> {
+    let mut validator = Validator { ast, checked, findings: Vec::new() };
+    let mut seen = vec![false; ast.len()];
+    let mut tasks = vec![(root, false)];
+    while let Some((id, exempt)) = tasks.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        validator.node(id, exempt);
+        let exempt = exempt || validator.called(id) == Some(Function::Format);
+        push_children(ast, id, |child| tasks.push((child, exempt)));
+    }
+    validator.findings
+}
+
+fn push_children(ast: &Ast, id: ExprId, mut push: impl FnMut(ExprId)) {
+    match ast.expr(id) {
+        Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => {}
+        Expr::Select { operand, .. } => push(*operand),
+        Expr::Call { target, args, .. } => target.iter().chain(args).for_each(|id| push(*id)),
+        Expr::List(elements) => elements.iter().for_each(|(id, _)| push(*id)),
+        Expr::Map(entries) => entries.iter().for_each(|(key, value, _)| {
+            push(*key);
+            push(*value);
+        }),
+        Expr::Comprehension(loops) => {
+            [loops.range, loops.init, loops.condition, loops.step, loops.result].into_iter().for_each(push);
+        }
+        Expr::Bind { init, body, .. } => [*init, *body].into_iter().for_each(push),
+    }
+}
+
+struct Validator<'v> {
+    ast: &'v Ast,
+    checked: &'v Checked,
+    findings: Vec<Finding>,
+}
+
+impl Validator<'_> {
+    fn called(&self, id: ExprId) -> Option<Function> {
+        match &self.checked.references[id.index()] {
+            Reference::Call { function, .. } => Some(*function),
+            _ => None,
+        }
+    }
+
+    fn report(&mut self, at: ExprId, message: String) {
+        self.findings.push(Finding { offset: Some(self.ast.offset(at)), message });
+    }
+
+    fn type_of(&self, id: ExprId, optional: bool) -> Type {
+        let ty = self.checked.types[id.index()].clone().unwrap_or(Type::Dyn);
+        if optional { ty.unwrap_optional().0.clone() } else { ty }
+    }
+
+    fn node(&mut self, id: ExprId, exempt: bool) {
+        match self.ast.expr(id) {
+            Expr::List(elements) if !exempt => self.homogeneous(elements, true),
+            Expr::Map(entries) if !exempt => {
+                let keys: Vec<_> = entries.iter().map(|(key, ..)| (*key, false)).collect();
+                let values: Vec<_> = entries.iter().map(|(_, value, optional)| (*value, *optional)).collect();
+                self.homogeneous(&keys, false);
+                self.homogeneous(&values, false);
+            }
+            Expr::Call { target, args, .. } => match self.called(id) {
+                Some(Function::Matches) => self.pattern(args),
+                Some(Function::Format) => self.format(id, *target, args),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// All of the same type as the first; `once`: only the first that differs is reported.
+    fn homogeneous(&mut self, elements: &[(ExprId, bool)], once: bool) {
+        let Some((first, rest)) = elements.split_first() else { return };
+        let wanted = self.type_of(first.0, first.1);
+        for (id, optional) in rest {
+            let found = self.type_of(*id, *optional);
+            if found != wanted {
+                self.report(*id, format!("expected type '{wanted}' but found '{found}'"));
+                if once {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn pattern(&mut self, args: &[ExprId]) {
+        let Some(arg) = args.first() else { return };
+        if let Expr::Literal(Literal::String(pattern)) = self.ast.expr(*arg)
+            && library::pattern::compile(pattern).is_err()
+        {
+            self.report(*arg, "invalid matches argument".to_owned());
+        }
+    }
+
+    fn format(&mut self, call: ExprId, target: Option<ExprId>, args: &[ExprId]) {
+        let Some(Expr::Literal(Literal::String(format))) = target.map(|target| self.ast.expr(target)) else {
+            return;
+        };
+        let [list] = args else { return };
+        let Expr::List(elements) = self.ast.expr(*list) else { return };
+        let types: Vec<_> = elements.iter().map(|(id, _)| self.type_of(*id, false)).collect();
+        if let Err((at, message)) = library::format::check(format, &types.iter().collect::<Vec<_>>()) {
+            let place = at.and_then(|at| elements.get(at)).map_or(call, |(id, _)| *id);
+            self.report(place, message);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of what the room remembers.
+
+mod cache;
