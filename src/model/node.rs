@@ -74,10 +74,12 @@ impl NodeInfo {
     /// The same with one pod more; a pod of that key already there is replaced.
     pub fn with_pod(&self, pod: Arc<Pod>) -> Self {
         let mut info = self.clone();
-        if info.pods.insert(pod.key.clone(), Arc::clone(&pod)).is_some() {
+        if info.pods.contains_key(&pod.key) {
+            info.pods.insert(pod.key.clone(), pod);
             info.recount();
         } else {
             info.count(&pod);
+            info.pods.insert(pod.key.clone(), pod);
         }
         info
     }
@@ -100,7 +102,9 @@ impl NodeInfo {
         self.scored = ResourceAmounts::default();
         self.host_ports.clear();
         let pods = std::mem::take(&mut self.pods);
-        pods.values().for_each(|pod| self.count(pod));
+        for pod in pods.values() {
+            self.count(pod);
+        }
         self.pods = pods;
     }
 
