@@ -66,7 +66,6 @@ impl Objects {
 pub struct Reader {
     features: Features,
     interner: Interner,
-    schemas: BTreeMap<(Kind, Version), Arc<Schema>>,
     expressions: validate::Expressions,
     objects: Objects,
     /// Findings about expressions that do not compile, by their index.
@@ -106,7 +105,6 @@ impl Reader {
             features,
             uncompiled: Vec::new(),
             interner: Interner::default(),
-            schemas: BTreeMap::new(),
             objects: Objects::default(),
             generated: 0,
         }
@@ -187,9 +185,7 @@ impl Reader {
                 Some("give one of them another name".to_owned()),
             );
         }
-        let schema =
-            self.schemas.entry((kind, version)).or_insert_with(|| Arc::new(Schema::of(kind, version)));
-        schema::check(&candidate.tree, schema, version, &mut issues);
+        schema::check(&candidate.tree, Schema::of(kind, version), version, &mut issues);
         if issues.is_empty() {
             to_v1(&mut candidate.tree, kind, version);
             let expressions = &mut self.expressions;
