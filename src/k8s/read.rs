@@ -66,7 +66,6 @@ impl Objects {
 pub struct Reader {
     features: Features,
     interner: Interner,
-    schemas: BTreeMap<(Kind, Version), Arc<Schema>>,
     expressions: validate::Expressions,
     objects: Objects,
     /// Findings about expressions that do not compile, by their index.
@@ -106,7 +105,6 @@ impl Reader {
             features,
             uncompiled: Vec::new(),
             interner: Interner::default(),
-            schemas: BTreeMap::new(),
             objects: Objects::default(),
             generated: 0,
         }
@@ -145,7 +143,9 @@ impl Reader {
             && matches!(tree.get("items").map(|items| &items.value), Some(Value::List(_)))
         {
             if let Some(Entry { node: Tree { value: Value::List(items), .. }, .. }) = tree.take("items") {
-                items.into_iter().for_each(|item| self.object(item, file));
+                for item in items {
+                    self.object(item, file);
+                }
             }
             return;
         }
@@ -161,9 +161,9 @@ impl Reader {
         }
         match Kind::named(&api_version, &kind) {
             Named::Other => *self.objects.other_kinds.entry(kind).or_default() += 1,
-            Named::WrongVersion(known) => self.refuse_version(known, &api_version, &tree, source),
+            Named::WrongVersion(known) => self.refuse_version(known, &api_version, &tree, &source),
             Named::Known(known, version) if !known.is_served(version, self.features.version) => {
-                self.refuse_version(known, &api_version, &tree, source);
+                self.refuse_version(known, &api_version, &tree, &source);
             }
             Named::Known(kind, version) => {
                 self.complete_name(&mut tree, kind);
@@ -185,9 +185,7 @@ impl Reader {
                 Some("give one of them another name".to_owned()),
             );
         }
-        let schema =
-            self.schemas.entry((kind, version)).or_insert_with(|| Arc::new(Schema::of(kind, version)));
-        schema::check(&candidate.tree, schema, version, &mut issues);
+        schema::check(&candidate.tree, Schema::of(kind, version), version, &mut issues);
         if issues.is_empty() {
             to_v1(&mut candidate.tree, kind, version);
             let expressions = &mut self.expressions;
@@ -222,12 +220,12 @@ impl Reader {
             }
             Kind::ResourceClaim => source.keep(&mut objects.claims, decode::claim(tree, interner)?),
             Kind::ResourceClaimTemplate => {
-                source.keep(&mut objects.templates, decode::template(tree, interner)?)
+                source.keep(&mut objects.templates, decode::template(tree, interner)?);
             }
             Kind::DeviceClass => source.keep(&mut objects.classes, decode::class(tree, interner)?),
             Kind::ResourceSlice => source.keep(&mut objects.slices, decode::slice(tree, interner)?),
             Kind::DeviceTaintRule => {
-                source.keep(&mut objects.taint_rules, decode::taint_rule(tree, interner)?)
+                source.keep(&mut objects.taint_rules, decode::taint_rule(tree, interner)?);
             }
             Kind::Deployment => self.keep_workload(WorkloadKind::Deployment, candidate)?,
             Kind::ReplicaSet => self.keep_workload(WorkloadKind::ReplicaSet, candidate)?,
@@ -253,7 +251,7 @@ impl Reader {
         }
     }
 
-    fn refuse_version(&mut self, kind: Kind, api_version: &str, tree: &Tree, source: Source) {
+    fn refuse_version(&mut self, kind: Kind, api_version: &str, tree: &Tree, source: &Source) {
         let message = format!("no matches for kind {:?} in version {api_version:?}", kind.as_str());
         let release = self.features.version;
         let served: Vec<_> = kind
@@ -265,14 +263,15 @@ impl Reader {
                 group => format!("{group}/{}", version.as_str()),
             })
             .collect();
-        let hint = match served.is_empty() {
-            true => format!("Kubernetes {release} does not have this kind"),
-            false => format!("Kubernetes {release} has {}", served.join(", ")),
+        let hint = if served.is_empty() {
+            format!("Kubernetes {release} does not have this kind")
+        } else {
+            format!("Kubernetes {release} has {}", served.join(", "))
         };
         let place = tree.entry("apiVersion").map_or(tree.place, |entry| entry.place);
         let issue =
             Issue { field: "apiVersion".to_owned(), message, hint: Some(hint), place, expression: None };
-        self.refuse(&object_name(kind, tree), &source, vec![issue]);
+        self.refuse(&object_name(kind, tree), source, vec![issue]);
     }
 
     /// What `kubectl create` completes: the namespace, and a name from `generateName`.
@@ -303,9 +302,11 @@ impl Reader {
 fn object_name(kind: Kind, tree: &Tree) -> String {
     let metadata = tree.get("metadata");
     let text = |key: &str| metadata.and_then(|metadata| metadata.text(key)).unwrap_or_default();
-    match kind.is_namespaced() {
-        true => format!("{}/{}/{}", kind.as_str(), text("namespace"), text("name")),
-        false => format!("{}/{}", kind.as_str(), text("name")),
+    if kind.is_namespaced() {
+        let namespace = Some(text("namespace")).filter(|text| !text.is_empty()).unwrap_or("default");
+        format!("{}/{namespace}/{}", kind.as_str(), text("name"))
+    } else {
+        format!("{}/{}", kind.as_str(), text("name"))
     }
 }
 

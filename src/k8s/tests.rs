@@ -3,5 +3,6 @@
 mod cases;
 mod limits;
 mod mistakes;
+mod objects;
 mod refused;
 mod yaml;

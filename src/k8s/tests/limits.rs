@@ -27,13 +27,13 @@ fn map(entry: &str, count: usize) -> String {
     format!("{{{}}}", &list[1..list.len() - 1])
 }
 
-#[test]
-fn lists_and_maps_hold_what_upstream_lets_them_hold() {
+type Case = (&'static str, usize, Box<dyn Fn(usize) -> String>);
+
+/// Lists of a claim with the most that each holds.
+fn claim_cases() -> Vec<Case> {
     let request = "{name: r#, exactly: {deviceClassName: a}}";
     let one = "requests: [{name: r, exactly: {deviceClassName: a, ";
-    let device = "devices: [{name: d, ";
-    type Case = (&'static str, usize, Box<dyn Fn(usize) -> String>);
-    let cases: Vec<Case> = vec![
+    vec![
         (
             "spec.devices.requests",
             32,
@@ -67,6 +67,13 @@ fn lists_and_maps_hold_what_upstream_lets_them_hold() {
                 claim(&format!("{{requests: [{{name: r, firstAvailable: {alternatives}}}]}}"))
             }),
         ),
+    ]
+}
+
+/// Lists and maps of a slice with the most that each holds.
+fn slice_cases() -> Vec<Case> {
+    let device = "devices: [{name: d, ";
+    vec![
         ("spec.devices", 128, Box::new(|n| slice(&format!("devices: {}", list("{name: d#}", n))))),
         (
             "spec.devices",
@@ -111,8 +118,12 @@ fn lists_and_maps_hold_what_upstream_lets_them_hold() {
                 slice(&format!("sharedCounters: [{{name: c, counters: {}}}]", map("c#: {value: 1}", n)))
             }),
         ),
-    ];
-    for (field, max, text) in cases {
+    ]
+}
+
+#[test]
+fn lists_and_maps_hold_what_upstream_lets_them_hold() {
+    for (field, max, text) in claim_cases().into_iter().chain(slice_cases()) {
         assert_eq!(findings(&text(max)), [] as [String; 0], "{field} with {max}");
         let found = findings(&text(max + 1));
         let wanted = format!("{field}: Too many: {}: must have at most {max} items", max + 1);
