@@ -12,7 +12,8 @@ use crate::model::{AttributeValue, DeviceContent, Name, Quantity};
 
 use super::capacity::{Suits, suits};
 use super::constraint::Attribute;
-use super::selector::{self, Program};
+use super::rules::Rules;
+use super::selector::{Compiler, Program};
 
 /// The number of a driver and content.
 pub(super) type ContentId = usize;
@@ -63,8 +64,9 @@ struct CapacityTable {
 }
 
 /// Numbers and facts. Hash maps are only looked up in, never walked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Book {
+    compiler: Compiler,
     lists: bool,
     fractional: bool,
     drivers: FxHashMap<Name, usize>,
@@ -90,8 +92,23 @@ fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: usize) -> &mut Option<T> {
 }
 
 impl Book {
-    pub fn new(lists: bool, fractional: bool) -> Self {
-        Self { lists, fractional, ..Self::default() }
+    pub fn new(rules: &Rules) -> Self {
+        Self {
+            compiler: Compiler::new(&rules.features),
+            lists: rules.lists,
+            fractional: rules.fractional,
+            drivers: FxHashMap::default(),
+            contents: Vec::new(),
+            by_content: FxHashMap::default(),
+            by_address: FxHashMap::default(),
+            elements: FxHashMap::default(),
+            selectors: Vec::new(),
+            by_expression: FxHashMap::default(),
+            attributes: Vec::new(),
+            by_source: FxHashMap::default(),
+            capacities: Vec::new(),
+            by_ask: FxHashMap::default(),
+        }
     }
 
     /// How many contents have a number.
@@ -131,7 +148,7 @@ impl Book {
             return *id;
         }
         let id = self.selectors.len();
-        self.selectors.push(Selector { program: selector::compile(expression), verdicts: Vec::new() });
+        self.selectors.push(Selector { program: self.compiler.selector(expression), verdicts: Vec::new() });
         self.by_expression.insert(Arc::clone(expression), id);
         id
     }
@@ -158,7 +175,7 @@ impl Book {
         let id = self.attributes.len();
         let program = match &source {
             Source::Static(_) => None,
-            Source::Derived(expression) => Some(selector::compile_derived(expression)),
+            Source::Derived(expression) => Some(self.compiler.derived(expression)),
         };
         self.attributes.push(AttributeTable { source: source.clone(), program, values: Vec::new() });
         self.by_source.insert(source, id);

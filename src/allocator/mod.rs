@@ -94,7 +94,7 @@ impl Allocator {
     /// An allocator that knows nothing yet.
     pub fn new(features: &Features) -> Self {
         let rules = Rules::new(features);
-        let book = Book::new(rules.lists, rules.fractional);
+        let book = Book::new(&rules);
         Self { rules, budget: DEFAULT_STEP_BUDGET, book, memo: Memo::default(), queries: Queries::default() }
     }
 
@@ -160,7 +160,7 @@ impl Allocator {
     }
 
     fn forget(&mut self) {
-        self.book = Book::new(self.rules.lists, self.rules.fractional);
+        self.book = Book::new(&self.rules);
         self.memo = Memo::default();
         self.queries = Queries::default();
     }

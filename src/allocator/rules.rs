@@ -6,6 +6,7 @@ use crate::model::{FeatureGate, Features, KubernetesVersion};
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one gate of upstream's, on or off")]
 pub(super) struct Rules {
+    pub features: Features,
     pub admin_access: bool,
     pub prioritized_list: bool,
     pub partitionable: bool,
@@ -55,6 +56,7 @@ impl Rules {
             (false, _) => NodeOperations::Ignored,
         };
         Self {
+            features: features.clone(),
             admin_access: has(G::DRAAdminAccess),
             prioritized_list: has(G::DRAPrioritizedList),
             partitionable: has(G::DRAPartitionableDevices),

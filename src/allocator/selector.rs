@@ -1,21 +1,37 @@
-//! CEL, as the allocator uses it.
+//! CEL, as the allocator uses it: expressions to yes or no, or to an attribute, with the words of
+//! failures as text.
 
-use std::sync::Arc;
+use crate::cel::{self, DeviceInput, Environment};
+use crate::model::{AttributeValue, DeviceContent, Features, Name};
 
-use crate::model::{AttributeValue, DeviceContent, Name};
+/// Compiles expressions.
+#[derive(Debug)]
+pub(super) struct Compiler(Environment);
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(super) struct Program {
-    expression: Arc<str>,
-}
+pub(super) struct Program(cel::Program);
 
-/// Compiles an expression.
-///
-/// # Errors
-/// The compiler's words.
-pub(super) fn compile(expression: &Arc<str>) -> Result<Program, Name> {
-    Ok(Program { expression: Arc::clone(expression) })
+impl Compiler {
+    pub fn new(features: &Features) -> Self {
+        Self(Environment::new(features))
+    }
+
+    /// Compiles a selector.
+    ///
+    /// # Errors
+    /// The compiler's words.
+    pub fn selector(&self, expression: &str) -> Result<Program, Name> {
+        cel::compile(expression, &self.0).map(Program).map_err(|error| Name::from(error.to_string()))
+    }
+
+    /// Compiles a derived attribute.
+    ///
+    /// # Errors
+    /// The compiler's words.
+    pub fn derived(&self, expression: &str) -> Result<Program, Name> {
+        cel::compile_derived(expression, &self.0).map(Program).map_err(|error| Name::from(error.to_string()))
+    }
 }
 
 impl Program {
@@ -23,43 +39,17 @@ impl Program {
     ///
     /// # Errors
     /// The evaluator's words.
-    pub fn matches(&self, driver: &Name, content: &Arc<DeviceContent>) -> Result<bool, Name> {
-        match &*self.expression {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            "error" => Err(Name::from("no such key: x")),
-            "needs root" => content
-                .qualified_attribute(driver, &format!("{driver}/root"))
-                .map(|_| true)
-                .ok_or_else(|| Name::from("no such key: root")),
-            other if other.contains('=') && !other.contains(' ') => {
-                let (key, value) = other.split_once('=').unwrap_or_default();
-                let actual = content.qualified_attribute(driver, &format!("{driver}/{key}"));
-                Ok(matches!(actual, Some(AttributeValue::Int(v)) if v.to_string() == value))
-            }
-            other => match other.strip_prefix("device.driver == ") {
-                Some(wanted) => Ok(wanted.trim_matches('"') == driver.as_str()),
-                None => Err(Name::from("not supported")),
-            },
-        }
+    pub fn matches(&self, driver: &str, content: &DeviceContent) -> Result<bool, Name> {
+        let device = DeviceInput { driver, content };
+        self.0.matches(&device).map_err(|error| Name::from(error.to_string()))
     }
 
     /// The value of a derived attribute.
     ///
     /// # Errors
     /// The evaluator's words.
-    pub fn value(&self, driver: &Name, content: &Arc<DeviceContent>) -> Result<AttributeValue, Name> {
-        content
-            .qualified_attribute(driver, &self.expression)
-            .cloned()
-            .ok_or_else(|| Name::from(format!("no such key: {}", self.expression)))
+    pub fn value(&self, driver: &str, content: &DeviceContent) -> Result<AttributeValue, Name> {
+        let device = DeviceInput { driver, content };
+        self.0.attribute(&device).map_err(Name::from)
     }
-}
-
-/// Compiles the expression of a derived attribute.
-///
-/// # Errors
-/// The compiler's words.
-pub(super) fn compile_derived(expression: &Arc<str>) -> Result<Program, Name> {
-    compile(expression)
 }

@@ -13,6 +13,7 @@ mod ast;
 mod checker;
 mod codegen;
 mod cost;
+mod derived;
 mod device;
 mod error;
 mod eval;
@@ -34,6 +35,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cost::COST_LIMIT;
+pub use derived::compile_derived;
 pub use device::{DeviceInput, Section};
 pub use error::{CompileError, EvalError, Issue};
 pub use program::{Program, TouchedPaths};

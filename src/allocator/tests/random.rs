@@ -70,9 +70,12 @@ fn random_requirement(dice: &mut Dice, errors: bool) -> DeviceRequirement {
     if dice.chance(30) {
         let attribute = ["numa", "root"][dice.below(2)];
         let value = dice.below(3);
-        requirement = selecting(requirement, &format!("{attribute}={value}"));
+        requirement = selecting(
+            requirement,
+            &format!("device.attributes['{DRIVER}'].?{attribute}.orValue(-1) == {value}"),
+        );
     } else if errors && dice.chance(20) {
-        requirement = selecting(requirement, "needs root");
+        requirement = selecting(requirement, &format!("device.attributes['{DRIVER}'].root != 7"));
     }
     if dice.chance(25) {
         let amount = quantity(&(1 + dice.below(3)).to_string());
@@ -141,7 +144,7 @@ pub fn random_world(dice: &mut Dice, errors: bool) -> (Snapshot, Vec<ClaimSpec>)
 /// The answer of the plain walk, and of the search as it is.
 fn both(snapshot: &Snapshot, specs: &[ClaimSpec]) -> Option<[End; 2]> {
     let rules = Rules::new(snapshot.features());
-    let mut book = Book::new(rules.lists, rules.fractional);
+    let mut book = Book::new(&rules);
     let node = &snapshot.nodes().get("n1")?.node;
     let pools = gather(&rules, &mut book, snapshot.slices(), node).ok()?;
     let used = |pool: usize| snapshot.usage().pool(&pools.pools[pool].id).map(|used| &**used);
