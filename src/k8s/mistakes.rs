@@ -87,6 +87,9 @@ pub fn selector_hint(expression: &str, names: &DeviceNames) -> Option<String> {
 fn access_hint(access: &Access<'_>, names: &DeviceNames) -> Option<String> {
     let Access { map, domain, name, comparison } = access;
     let knows_nothing = names.attributes.is_empty() && names.capacity.is_empty();
+    if knows_nothing && domain.contains('.') {
+        return capacity_comparison(access);
+    }
     let known = names.in_map(*map).get(*domain);
     if let (Some(known), Some(name)) = (known, name) {
         if known.contains(*name) {

@@ -11,6 +11,7 @@ use super::decode::{self, DecodeError, Interner, Namespace, Workload, WorkloadKi
 use super::field::Field;
 use super::finding::{Finding, Issue, Issues};
 use super::kind::{Kind, Named, Version};
+use super::mistakes::{DeviceNames, selector_hint};
 use super::schema::{self, Schema};
 use super::tree::{Documents, Entry, Node as Tree, Place, SyntaxError, Value};
 use super::validate;
@@ -66,7 +67,10 @@ pub struct Reader {
     features: Features,
     interner: Interner,
     schemas: BTreeMap<(Kind, Version), Arc<Schema>>,
+    expressions: validate::Expressions,
     objects: Objects,
+    /// Findings about expressions that do not compile, by their index.
+    uncompiled: Vec<(usize, Box<str>)>,
     generated: usize,
 }
 
@@ -98,7 +102,9 @@ impl Reader {
     /// A reader that checks as an API server with these gates.
     pub fn new(features: Features) -> Self {
         Self {
+            expressions: validate::Expressions::new(&features),
             features,
+            uncompiled: Vec::new(),
             interner: Interner::default(),
             schemas: BTreeMap::new(),
             objects: Objects::default(),
@@ -121,6 +127,12 @@ impl Reader {
 
     /// Everything that was read.
     pub fn finish(mut self) -> Objects {
+        let names = DeviceNames::of(self.objects.slices.iter().map(|read| &read.object));
+        for (index, expression) in &self.uncompiled {
+            if let Some(finding) = self.objects.invalid.get_mut(*index) {
+                finding.hint = selector_hint(expression, &names);
+            }
+        }
         validate::across_objects(&mut self.objects);
         self.objects
     }
@@ -142,7 +154,8 @@ impl Reader {
         if let Some(field) = missing {
             let message = format!("Object '{}' is missing", if field == "kind" { "Kind" } else { field });
             let name = tree.get("metadata").and_then(|metadata| metadata.text("name")).unwrap_or_default();
-            let issue = Issue { field: field.to_owned(), message, hint: None, place: tree.place };
+            let issue =
+                Issue { field: field.to_owned(), message, hint: None, place: tree.place, expression: None };
             self.refuse(&format!("{kind}/{name}"), &source, vec![issue]);
             return;
         }
@@ -177,14 +190,15 @@ impl Reader {
         schema::check(&candidate.tree, schema, version, &mut issues);
         if issues.is_empty() {
             to_v1(&mut candidate.tree, kind, version);
-            validate::object(kind, &candidate.tree, &self.features, &mut issues);
+            let expressions = &mut self.expressions;
+            validate::object(kind, &candidate.tree, &self.features, expressions, &mut issues);
         }
         if issues.is_empty()
             && let Err(error) = self.keep(&candidate)
         {
             let place = candidate.tree.place;
             let message = error.to_string();
-            issues.push(Issue { field: error.field, message, hint: None, place });
+            issues.push(Issue { field: error.field, message, hint: None, place, expression: None });
         }
         if issues.is_empty() {
             self.objects.seen.insert(candidate.name, candidate.source);
@@ -231,8 +245,12 @@ impl Reader {
     }
 
     fn refuse(&mut self, object: &str, source: &Source, issues: Vec<Issue>) {
-        let findings = issues.into_iter().map(|issue| source.finding(object, issue));
-        self.objects.invalid.extend(findings);
+        for mut issue in issues {
+            if let Some(expression) = issue.expression.take() {
+                self.uncompiled.push((self.objects.invalid.len(), expression));
+            }
+            self.objects.invalid.push(source.finding(object, issue));
+        }
     }
 
     fn refuse_version(&mut self, kind: Kind, api_version: &str, tree: &Tree, source: Source) {
@@ -252,7 +270,8 @@ impl Reader {
             false => format!("Kubernetes {release} has {}", served.join(", ")),
         };
         let place = tree.entry("apiVersion").map_or(tree.place, |entry| entry.place);
-        let issue = Issue { field: "apiVersion".to_owned(), message, hint: Some(hint), place };
+        let issue =
+            Issue { field: "apiVersion".to_owned(), message, hint: Some(hint), place, expression: None };
         self.refuse(&object_name(kind, tree), &source, vec![issue]);
     }
 

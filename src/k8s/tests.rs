@@ -1,5 +1,7 @@
 //! Tests of the room as a whole.
 
 mod cases;
+mod limits;
 mod mistakes;
+mod refused;
 mod yaml;
