@@ -8,6 +8,7 @@ mod bits;
 mod book;
 mod candidate;
 mod capacity;
+pub mod check;
 mod constraint;
 mod errors;
 mod held;
