@@ -28,8 +28,11 @@ impl<'a> Advice<'a> {
     /// What was meant by a name that leads nowhere.
     pub fn on_missing(&self, error: &QueryError) -> Option<String> {
         let near = |wanted: &ClaimKey, keys: &mut dyn Iterator<Item = &'a ClaimKey>| {
-            let keys: Vec<_> = keys.filter(|key| key.namespace == wanted.namespace).collect();
-            let name = nearest(&wanted.name, keys.into_iter().map(|key| key.name.as_str()))?;
+            let (here, elsewhere): (Vec<_>, Vec<_>) = keys.partition(|key| key.namespace == wanted.namespace);
+            if let Some(key) = elsewhere.into_iter().find(|key| key.name == wanted.name) {
+                return Some(format!("{key} is there, but a pod uses those of its own namespace only"));
+            }
+            let name = nearest(&wanted.name, here.into_iter().map(|key| key.name.as_str()))?;
             Some(format!("did you mean {name:?}?"))
         };
         match error {
