@@ -60,16 +60,26 @@ func (c classes) Get(name string) (*resourceapi.DeviceClass, error) {
 	return nil, fmt.Errorf("deviceclass.resource.k8s.io %q not found", name)
 }
 
+// caches keeps compiled expressions between questions; a scheduler keeps them between pods.
+var caches = map[cel.Features]*cel.Cache{}
+
+func cacheFor(features structured.Features) *cel.Cache {
+	key := cel.Features{
+		EnableConsumableCapacity: features.ConsumableCapacity,
+		EnableListTypeAttributes: features.ListTypeAttributes,
+	}
+	if caches[key] == nil {
+		caches[key] = cel.NewCache(256, key)
+	}
+	return caches[key]
+}
+
 func (q *allocateQuestion) answer() any {
 	// The stable allocator visits pools in random order, so the others stand in for it; which of
 	// them, the features decide as in a scheduler.
 	structured.EnableAllocators("incubating", "experimental")
 	ctx := context.Background()
-	cache := cel.NewCache(64, cel.Features{
-		EnableConsumableCapacity: q.Features.ConsumableCapacity,
-		EnableListTypeAttributes: q.Features.ListTypeAttributes,
-	})
-	allocator, err := structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), q.Slices, cache)
+	allocator, err := structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), q.Slices, cacheFor(q.Features))
 	if err != nil {
 		return map[string]string{"error": err.Error()}
 	}

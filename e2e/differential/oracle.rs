@@ -1,0 +1,56 @@
+//! Upstream's own code, built with Go and asked over its standard input.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+/// A running oracle; it ends with its standard input.
+pub struct Oracle {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Oracle {
+    /// Builds the oracle and starts it. `None` where there is no Go, which CI does not accept.
+    pub fn start() -> Option<Self> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("e2e/oracle");
+        let binary = folder.join("bin/oracle");
+        let build =
+            Command::new("go").args(["build", "-o"]).arg(&binary).arg(".").current_dir(&folder).status();
+        match build {
+            Ok(status) => assert!(status.success(), "`go build` fails in {}", folder.display()),
+            Err(error) => {
+                assert!(std::env::var_os("CI").is_none(), "CI needs Go for the differential test: {error}");
+                eprintln!("skipped: no Go on the PATH, so upstream's allocator cannot be asked ({error})");
+                return None;
+            }
+        }
+        let mut child = Command::new(&binary)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the oracle that was just built starts");
+        let questions = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().expect("its standard output is a pipe"));
+        Some(Self { child, questions, answers })
+    }
+
+    /// Asks one question.
+    pub fn ask(&mut self, question: &Value) -> Value {
+        let questions = self.questions.as_mut().expect("the oracle runs");
+        writeln!(questions, "{question}").and_then(|()| questions.flush()).expect("the oracle listens");
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("the oracle answers");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("the oracle answers JSON: {error}: {line}"))
+    }
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        drop(self.questions.take());
+        let _ = self.child.wait();
+    }
+}
