@@ -10,13 +10,17 @@ use super::value::{Outcome, Value};
 /// What one evaluation of a selector may cost (`CELSelectorExpressionMaxCost`).
 pub const COST_LIMIT: u64 = 1_000_000;
 
-/// How many elements and bytes may be copied in one evaluation. Upstream charges a list's copy
-/// nothing and shares it instead; what reaches this would take upstream minutes or all memory.
-const WORK_LIMIT: u64 = 100_000_000;
+/// How many bytes may be copied in one evaluation, roughly. Upstream charges nothing for some copies
+/// and shares lists instead; what reaches this would take it minutes or all memory.
+const WORK_LIMIT: u64 = 32_000_000;
+/// What an element of a list counts for.
+const ELEMENT: usize = 16;
 
+/// What reading a variable, a field or an element costs.
 pub(super) const SELECT: u64 = 1;
-pub(super) const LIST: u64 = 10;
-pub(super) const MAP: u64 = 30;
+/// What making a list or map of values costs.
+pub(super) const LIST: u32 = 10;
+pub(super) const MAP: u32 = 30;
 
 /// Adds up what an evaluation costs.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +41,12 @@ impl Meter {
         if self.cost > self.limit { Err(EvalError::CostLimit) } else { Ok(()) }
     }
 
-    /// Accounts for copying before it is done.
+    /// Accounts for copying elements before it is done.
+    pub(super) fn elements(&mut self, count: usize) -> Result<(), Arc<EvalError>> {
+        self.work(count.saturating_mul(ELEMENT))
+    }
+
+    /// Accounts for copying bytes before it is done.
     pub(super) fn work(&mut self, amount: usize) -> Result<(), Arc<EvalError>> {
         self.work = self.work.saturating_add(amount as u64);
         if self.work > WORK_LIMIT {
@@ -140,7 +149,7 @@ fn of_list_function(function: Function, args: &[Outcome<'_>], result: &Outcome<'
     let arg = |at: usize| args.get(at).map_or(1, outcome_size);
     let allocating = |factor: f64, size: u64| {
         let factor = if factor < 0.0 { 1.0 } else { factor };
-        ((size as f64 * factor) as u64).saturating_add(call + LIST)
+        ((size as f64 * factor) as u64).saturating_add(call + u64::from(LIST))
     };
     let all_pairs = |list: &Outcome<'_>| {
         let size = outcome_size(list);
@@ -167,16 +176,25 @@ fn of_list_function(function: Function, args: &[Outcome<'_>], result: &Outcome<'
     })
 }
 
-/// What walking through all of a value costs; a text by its bytes, rounded down.
+/// What walking through all of a value costs; a text by its bytes, rounded down. More than any
+/// evaluation may cost if there is no end to it.
 fn traversal_of(value: &Value<'_>) -> u64 {
-    let text = |bytes: usize| bytes as u64 / 10;
+    let mut left = 2 * COST_LIMIT;
+    traverse(value, &mut left).unwrap_or(u64::MAX)
+}
+
+fn traverse(value: &Value<'_>, left: &mut u64) -> Option<u64> {
+    *left = left.checked_sub(1)?;
+    let text = |bytes: usize| Some(bytes as u64 / 10);
     match value {
         Value::String(value) => text(value.len()),
         Value::Bytes(value) => text(value.len()),
-        Value::List(list) => list.iter().map(|value| traversal_of(&value)).sum(),
-        Value::Map(map) => {
-            map.entries().iter().map(|(key, value)| traversal_of(key) + traversal_of(value)).sum()
+        Value::List(list) => {
+            list.iter().try_fold(0_u64, |sum, value| sum.checked_add(traverse(&value, left)?))
         }
-        _ => 1,
+        Value::Map(map) => map.entries().iter().try_fold(0_u64, |sum, (key, value)| {
+            sum.checked_add(traverse(key, left)?)?.checked_add(traverse(value, left)?)
+        }),
+        _ => Some(1),
     }
 }

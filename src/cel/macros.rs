@@ -18,11 +18,16 @@ pub(super) fn expand(
     let Some(target) = target else {
         return (name == "has" && args.len() == 1).then(|| builder.has(args[0]));
     };
-    match (name, args) {
-        ("all", [.., _]) if args.len() <= 3 && args.len() >= 2 => builder.fold(target, args, Fold::All),
-        ("exists", [.., _]) if args.len() <= 3 && args.len() >= 2 => builder.fold(target, args, Fold::Exists),
-        ("exists_one" | "existsOne", [.., _]) if args.len() <= 3 && args.len() >= 2 => {
-            builder.fold(target, args, Fold::ExistsOne)
+    Some(match (name, args) {
+        ("all", [variables @ .., body]) if matches!(variables.len(), 1 | 2) => {
+            builder.fold(target, variables, *body, Fold::All)
+        }
+        ("exists", [variables @ .., body]) if matches!(variables.len(), 1 | 2) => {
+            builder.fold(target, variables, *body, Fold::Exists)
+        }
+        ("exists_one", [variable, body]) => builder.fold(target, &[*variable], *body, Fold::ExistsOne),
+        ("exists_one" | "existsOne", [key, value, body]) => {
+            builder.fold(target, &[*key, *value], *body, Fold::ExistsOne)
         }
         ("map", [variable, body]) => builder.list(target, &[*variable], None, *body),
         ("map", [variable, filter, body]) => builder.list(target, &[*variable], Some(*filter), *body),
@@ -39,9 +44,9 @@ pub(super) fn expand(
         }
         ("optMap" | "optFlatMap", [variable, body]) => builder.optional(target, *variable, *body, name),
         ("sortBy", [variable, key]) => builder.sort_by(target, *variable, *key),
-        ("bind", [variable, init, body]) => builder.bind(target, *variable, *init, *body),
-        _ => None,
-    }
+        ("bind", [variable, init, body]) if builder.is_cel(target) => builder.bind(*variable, *init, *body),
+        _ => return None,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -102,12 +107,16 @@ impl Builder<'_, '_> {
     }
 
     /// The names of one or two iteration variables.
-    fn variables(&mut self, args: &[ExprId]) -> Result<(Arc<str>, Option<Arc<str>>), ExprId> {
+    fn variables(
+        &mut self,
+        args: &[ExprId],
+        complaint: &str,
+    ) -> Result<(Arc<str>, Option<Arc<str>>), ExprId> {
         let mut names = Vec::with_capacity(2);
         for arg in args {
             match self.simple_name(*arg) {
                 Some(name) => names.push(name),
-                None => return Err(self.misuse(*arg, "argument must be a simple name")),
+                None => return Err(self.misuse(*arg, complaint)),
             }
         }
         let second = names.get(1).cloned();
@@ -128,31 +137,30 @@ impl Builder<'_, '_> {
         self.add(Expr::Comprehension(Box::new(loops)))
     }
 
-    fn fold(&mut self, range: ExprId, args: &[ExprId], kind: Fold) -> Option<ExprId> {
-        let (body, variables) = args.split_last()?;
-        let variables = match self.variables(variables) {
+    fn fold(&mut self, range: ExprId, variables: &[ExprId], body: ExprId, kind: Fold) -> ExprId {
+        let variables = match self.variables(variables, "argument must be a simple name") {
             Ok(variables) => variables,
-            Err(misuse) => return Some(misuse),
+            Err(misuse) => return misuse,
         };
         let accumulator = self.ident(ACCUMULATOR);
         let (init, condition, step) = match kind {
             Fold::All => {
                 let condition = self.call("@not_strictly_false", vec![accumulator]);
                 let accumulator = self.ident(ACCUMULATOR);
-                (Literal::Bool(true), condition, self.call("_&&_", vec![accumulator, *body]))
+                (Literal::Bool(true), condition, self.call("_&&_", vec![accumulator, body]))
             }
             Fold::Exists => {
                 let negated = self.call("!_", vec![accumulator]);
                 let condition = self.call("@not_strictly_false", vec![negated]);
                 let accumulator = self.ident(ACCUMULATOR);
-                (Literal::Bool(false), condition, self.call("_||_", vec![accumulator, *body]))
+                (Literal::Bool(false), condition, self.call("_||_", vec![accumulator, body]))
             }
             Fold::ExistsOne => {
                 let one = self.literal(Literal::Int(1));
                 let more = self.call("_+_", vec![accumulator, one]);
                 let same = self.ident(ACCUMULATOR);
                 let condition = self.literal(Literal::Bool(true));
-                (Literal::Int(0), condition, self.call("_?_:_", vec![*body, more, same]))
+                (Literal::Int(0), condition, self.call("_?_:_", vec![body, more, same]))
             }
         };
         let init = self.literal(init);
@@ -161,7 +169,7 @@ impl Builder<'_, '_> {
             let one = self.literal(Literal::Int(1));
             result = self.call("_==_", vec![result, one]);
         }
-        Some(self.comprehension(range, variables, [init, condition, step, result]))
+        self.comprehension(range, variables, [init, condition, step, result])
     }
 
     /// A loop that builds a list or map: each round the accumulator becomes `grown`, if `filter`.
@@ -173,7 +181,11 @@ impl Builder<'_, '_> {
         init: Expr,
         grown: impl FnOnce(&mut Self, ExprId, &str) -> ExprId,
     ) -> ExprId {
-        let variables = match self.variables(variables) {
+        let complaint = match variables {
+            [_] => "argument is not an identifier",
+            _ => "argument must be a simple name",
+        };
+        let variables = match self.variables(variables, complaint) {
             Ok(variables) => variables,
             Err(misuse) => return misuse,
         };
@@ -189,17 +201,11 @@ impl Builder<'_, '_> {
         self.comprehension(range, variables, [init, condition, step, result])
     }
 
-    fn list(
-        &mut self,
-        range: ExprId,
-        variables: &[ExprId],
-        filter: Option<ExprId>,
-        body: ExprId,
-    ) -> Option<ExprId> {
-        Some(self.build(range, variables, filter, Expr::List(Box::default()), |this, accumulator, _| {
+    fn list(&mut self, range: ExprId, variables: &[ExprId], filter: Option<ExprId>, body: ExprId) -> ExprId {
+        self.build(range, variables, filter, Expr::List(Box::default()), |this, accumulator, _| {
             let element = this.add(Expr::List(Box::new([(body, false)])));
             this.call("_+_", vec![accumulator, element])
-        }))
+        })
     }
 
     fn map(
@@ -209,31 +215,32 @@ impl Builder<'_, '_> {
         filter: Option<ExprId>,
         body: ExprId,
         name: &str,
-    ) -> Option<ExprId> {
-        Some(self.build(range, &variables, filter, Expr::Map(Box::default()), |this, accumulator, key| {
+    ) -> ExprId {
+        self.build(range, &variables, filter, Expr::Map(Box::default()), |this, accumulator, key| {
             let mut args = vec![accumulator];
             if name == "transformMap" {
                 args.push(this.ident(key));
             }
             args.push(body);
             this.call("cel.@mapInsert", args)
-        }))
-    }
-
-    fn bind(&mut self, target: ExprId, variable: ExprId, init: ExprId, body: ExprId) -> Option<ExprId> {
-        if !matches!(self.parser.ast.expr(target), Expr::Ident(name) if &**name == "cel") {
-            return None;
-        }
-        Some(match self.simple_name(variable) {
-            Some(variable) => self.add(Expr::Bind { variable, init, body }),
-            None => self.misuse(variable, "cel.bind() variable names must be simple identifiers"),
         })
     }
 
-    fn optional(&mut self, target: ExprId, variable: ExprId, body: ExprId, name: &str) -> Option<ExprId> {
+    fn is_cel(&self, target: ExprId) -> bool {
+        matches!(self.parser.ast.expr(target), Expr::Ident(name) if &**name == "cel")
+    }
+
+    fn bind(&mut self, variable: ExprId, init: ExprId, body: ExprId) -> ExprId {
+        match self.simple_name(variable) {
+            Some(variable) => self.add(Expr::Bind { variable, init, body }),
+            None => self.misuse(variable, "cel.bind() variable names must be simple identifiers"),
+        }
+    }
+
+    fn optional(&mut self, target: ExprId, variable: ExprId, body: ExprId, name: &str) -> ExprId {
         let Some(bound) = self.simple_name(variable) else {
             let message = format!("{name}() variable name must be a simple identifier");
-            return Some(self.misuse(variable, &message));
+            return self.misuse(variable, &message);
         };
         let present = self.member("hasValue", target);
         let value = self.member("value", target);
@@ -242,20 +249,20 @@ impl Builder<'_, '_> {
             then = self.call("optional.of", vec![then]);
         }
         let none = self.call("optional.none", Vec::new());
-        Some(self.call("_?_:_", vec![present, then, none]))
+        self.call("_?_:_", vec![present, then, none])
     }
 
-    fn sort_by(&mut self, target: ExprId, variable: ExprId, key: ExprId) -> Option<ExprId> {
+    fn sort_by(&mut self, target: ExprId, variable: ExprId, key: ExprId) -> ExprId {
         const INPUT: &str = "@__sortBy_input__";
         if matches!(self.parser.ast.expr(target), Expr::Literal(_) | Expr::Map(_) | Expr::Struct(_)) {
             let message =
                 "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
-            return Some(self.misuse(target, message));
+            return self.misuse(target, message);
         }
         let input = self.ident(INPUT);
-        let keys = self.list(input, &[variable], None, key)?;
+        let keys = self.list(input, &[variable], None, key);
         let input = self.ident(INPUT);
         let call = self.parser.call("@sortByAssociatedKeys", Some(input), vec![keys], self.offset);
-        Some(self.add(Expr::Bind { variable: Arc::from(INPUT), init: target, body: call }))
+        self.add(Expr::Bind { variable: Arc::from(INPUT), init: target, body: call })
     }
 }

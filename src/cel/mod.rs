@@ -43,7 +43,7 @@ pub use value::{List, Map, Value};
 
 use crate::model::{Features, KubernetesVersion};
 use functions::{Declaration, Function};
-use types::{QUANTITY, Type};
+use types::Type;
 
 /// The most bytes of an expression (`CELSelectorExpressionMaxLength`).
 pub const EXPRESSION_MAX: usize = 10 * 1024;
@@ -64,26 +64,6 @@ impl Environment {
 
     fn function(&self, name: &str) -> Option<&Declaration> {
         self.functions.get(name)
-    }
-
-    /// Whether objects of that type have fields at all.
-    fn has_fields(&self, object: &str) -> bool {
-        types::DEVICE == Type::Object("kubernetes.DRADevice") && object == "kubernetes.DRADevice"
-    }
-
-    /// The type of an object's field.
-    fn field(&self, object: &str, field: &str) -> Option<Type> {
-        if !self.has_fields(object) {
-            return None;
-        }
-        let domains = |value: Type| Type::map(Type::String, Type::map(Type::String, value));
-        Some(match field {
-            "driver" => Type::String,
-            "allowMultipleAllocations" => Type::Bool,
-            "attributes" => domains(Type::Dyn),
-            "capacity" => domains(QUANTITY),
-            _ => return None,
-        })
     }
 }
 

@@ -67,10 +67,9 @@ pub(super) enum Op {
         key: u32,
         access: Access,
     },
-    /// The same with the key on top of the stack. `cost` is 0 if the key is a ternary's result.
+    /// The same with the key on top of the stack.
     Element {
         access: Access,
-        cost: u32,
     },
     /// The result of `has(..)` on a chain that may be optional.
     Present,
@@ -126,6 +125,7 @@ pub(super) enum Op {
     },
     /// Begins a loop over the list or map on the stack.
     Loop {
+        pair: bool,
         exit: Target,
     },
     /// Takes the next element into the variables, or leaves the loop.

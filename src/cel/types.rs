@@ -23,7 +23,7 @@ pub(super) enum Type {
     Map(Arc<(Type, Type)>),
     Optional(Arc<Type>),
     /// The type of a type.
-    Type(Arc<Type>),
+    Meta(Arc<Type>),
     /// A type parameter of a declaration.
     Parameter(u8),
     /// A type that is still to be found.
@@ -62,6 +62,24 @@ impl Type {
         }
     }
 
+    /// Whether it consists of more than so many types. Looks no further than that.
+    pub(super) fn exceeds(&self, most: usize) -> bool {
+        let mut left = most;
+        let mut todo = vec![self];
+        while let Some(ty) = todo.pop() {
+            if left == 0 {
+                return true;
+            }
+            left -= 1;
+            match ty {
+                Self::List(inner) | Self::Optional(inner) | Self::Meta(inner) => todo.push(inner),
+                Self::Map(entry) => todo.extend([&entry.0, &entry.1]),
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// The type that a declaration writes as `text`, such as `map(A, list(int))`.
     pub(super) fn parse(text: &str) -> Self {
         let text = text.trim();
@@ -76,7 +94,7 @@ impl Type {
                 ("map", Some((at, _))) => Self::map(Self::parse(&inner[..at]), Self::parse(&inner[at + 1..])),
                 ("list", _) => Self::list(Self::parse(inner)),
                 ("optional", _) => Self::optional(Self::parse(inner)),
-                _ => Self::Type(Arc::new(Self::parse(inner))),
+                _ => Self::Meta(Arc::new(Self::parse(inner))),
             };
         }
         match text {
@@ -102,7 +120,7 @@ impl Type {
             Self::List(element) => Self::list(element.instantiate(first)),
             Self::Map(entry) => Self::map(entry.0.instantiate(first), entry.1.instantiate(first)),
             Self::Optional(value) => Self::optional(value.instantiate(first)),
-            Self::Type(of) => Self::Type(Arc::new(of.instantiate(first))),
+            Self::Meta(of) => Self::Meta(Arc::new(of.instantiate(first))),
             other => other.clone(),
         }
     }
@@ -124,8 +142,8 @@ impl fmt::Display for Type {
             Self::List(element) => write!(f, "list({element})"),
             Self::Map(entry) => write!(f, "map({}, {})", entry.0, entry.1),
             Self::Optional(value) => write!(f, "optional_type({value})"),
-            Self::Type(of) if **of == Self::Dyn => f.write_str("type"),
-            Self::Type(of) => write!(f, "type({of})"),
+            Self::Meta(of) if **of == Self::Dyn => f.write_str("type"),
+            Self::Meta(of) => write!(f, "type({of})"),
             Self::Parameter(parameter) => write!(f, "_param{parameter}"),
             Self::Variable(number) => write!(f, "_var{number}"),
         }
@@ -141,7 +159,7 @@ pub(super) struct Substitution {
 }
 
 /// How many steps unification may take in all; far more than any sensible expression needs.
-const STEPS_MAX: usize = 4_000_000;
+const STEPS_MAX: usize = 500_000;
 
 impl Substitution {
     /// A variable of which nothing is known.
@@ -203,7 +221,7 @@ impl Substitution {
             (Type::Null, other) | (other, Type::Null) => {
                 matches!(other, Type::Null | Type::Object(_) | Type::Optional(_))
             }
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Meta(_), Type::Meta(_)) => true,
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.unify(a, b),
             (Type::Map(a), Type::Map(b)) => self.unify(&a.0, &b.0) && self.unify(&a.1, &b.1),
             (from, to) => from == to,
@@ -245,7 +263,7 @@ impl Substitution {
             Type::Variable(other) => {
                 self.find(*other).cloned().is_some_and(|known| self.occurs(variable, &known))
             }
-            Type::List(inner) | Type::Optional(inner) | Type::Type(inner) => self.occurs(variable, inner),
+            Type::List(inner) | Type::Optional(inner) | Type::Meta(inner) => self.occurs(variable, inner),
             Type::Map(entry) => self.occurs(variable, &entry.0) || self.occurs(variable, &entry.1),
             _ => false,
         }
@@ -265,7 +283,7 @@ impl Substitution {
             },
             Type::List(element) => Type::list(self.resolve(element, close)),
             Type::Optional(value) => Type::optional(self.resolve(value, close)),
-            Type::Type(of) => Type::Type(Arc::new(self.resolve(of, close))),
+            Type::Meta(of) => Type::Meta(Arc::new(self.resolve(of, close))),
             Type::Map(entry) => Type::map(self.resolve(&entry.0, close), self.resolve(&entry.1, close)),
             other => other.clone(),
         }
@@ -283,11 +301,10 @@ enum Bound {
 /// Whether `a` says no more than `b`: the more general of two types that unify is kept.
 pub(super) fn at_most_as_specific(a: &Type, b: &Type) -> bool {
     match (a, b) {
-        (Type::Dyn | Type::Variable(_), _) => true,
+        (Type::Dyn | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
         (_, Type::Dyn | Type::Variable(_)) => false,
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => at_most_as_specific(a, b),
         (Type::Map(a), Type::Map(b)) => at_most_as_specific(&a.0, &b.0) && at_most_as_specific(&a.1, &b.1),
-        (Type::Type(_), Type::Type(_)) => true,
         (a, b) => a == b,
     }
 }

@@ -6,8 +6,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::cost::Meter;
 use super::device::DeviceMap;
 use super::error::EvalError;
+use super::semver;
 use crate::model::{Name, Quantity};
 
 /// A value, or the failure that took its place. Failures are values in CEL: `||` may absorb them.
@@ -88,7 +90,7 @@ pub struct TypeName(pub &'static str);
 #[derive(Clone, Debug)]
 pub enum List<'a> {
     /// Made during the evaluation or written in the expression.
-    Values(Arc<Vec<Value<'a>>>),
+    Values(Arc<Nested<Vec<Value<'a>>>>),
     /// An attribute.
     Ints(&'a [i64]),
     /// An attribute.
@@ -99,11 +101,23 @@ pub enum List<'a> {
     Versions(&'a [Name]),
 }
 
+/// What holds other values, with how deep they nest.
+#[derive(Clone, Debug)]
+pub struct Nested<T> {
+    /// The elements.
+    pub items: T,
+    /// 1, or one more than the deepest element.
+    pub depth: usize,
+}
+
+/// How deep values may nest. Upstream has no limit but the length of an expression.
+pub(super) const DEPTH_MAX: usize = 300;
+
 /// A map.
 #[derive(Clone, Debug)]
 pub enum Map<'a> {
     /// Made during the evaluation or written in the expression.
-    Entries(Arc<Entries<'a>>),
+    Entries(Arc<Nested<Entries<'a>>>),
     /// A view of the device.
     Device(DeviceMap<'a>),
 }
@@ -134,7 +148,24 @@ impl<'a> Value<'a> {
 
     /// A list made during the evaluation.
     pub(super) fn list(values: Vec<Self>) -> Self {
-        Self::List(List::Values(Arc::new(values)))
+        let depth = 1 + values.iter().map(Self::depth).max().unwrap_or(0);
+        Self::List(List::Values(Arc::new(Nested { items: values, depth })))
+    }
+
+    /// How deep it nests; 0 if it holds no values.
+    pub(super) fn depth(&self) -> usize {
+        let mut value = self;
+        let mut depth = 0;
+        while let Self::Optional(Some(inner)) = value {
+            value = inner;
+            depth += 1;
+        }
+        depth
+            + match value {
+                Self::List(List::Values(values)) => values.depth,
+                Self::Map(Map::Entries(entries)) => entries.depth,
+                _ => 0,
+            }
     }
 
     /// A present optional.
@@ -197,7 +228,7 @@ fn double_key(value: f64) -> Key {
 impl<'a> List<'a> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Values(values) => values.len(),
+            Self::Values(values) => values.items.len(),
             Self::Ints(values) => values.len(),
             Self::Bools(values) => values.len(),
             Self::Strings(values) | Self::Versions(values) => values.len(),
@@ -206,7 +237,7 @@ impl<'a> List<'a> {
 
     pub(super) fn get(&self, at: usize) -> Option<Value<'a>> {
         match self {
-            Self::Values(values) => values.get(at).cloned(),
+            Self::Values(values) => values.items.get(at).cloned(),
             Self::Ints(values) => values.get(at).map(|value| Value::Int(*value)),
             Self::Bools(values) => values.get(at).map(|value| Value::Bool(*value)),
             Self::Strings(values) => {
@@ -226,12 +257,13 @@ impl<'a> List<'a> {
 impl<'a> Map<'a> {
     /// A map made during the evaluation.
     pub(super) fn new(entries: Entries<'a>) -> Self {
-        Self::Entries(Arc::new(entries))
+        let depth = 1 + entries.values().map(|(_, value)| value.depth()).max().unwrap_or(0);
+        Self::Entries(Arc::new(Nested { items: entries, depth }))
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Entries(entries) => entries.len(),
+            Self::Entries(entries) => entries.items.len(),
             Self::Device(view) => view.len(),
         }
     }
@@ -239,7 +271,7 @@ impl<'a> Map<'a> {
     /// The value of a key. A device's map of domains has a value for every text.
     pub(super) fn find(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
-            Self::Entries(entries) => Some(entries.get(&key.key()?)?.1.clone()),
+            Self::Entries(entries) => Some(entries.items.get(&key.key()?)?.1.clone()),
             Self::Device(view) => match key {
                 Value::String(text) => view.find(text),
                 _ => None,
@@ -258,37 +290,43 @@ impl<'a> Map<'a> {
     /// All keys with their values, in the order of keys.
     pub(super) fn entries(&self) -> Vec<(Value<'a>, Value<'a>)> {
         match self {
-            Self::Entries(entries) => entries.values().cloned().collect(),
+            Self::Entries(entries) => entries.items.values().cloned().collect(),
             Self::Device(view) => view.entries(),
         }
     }
 }
 
 /// `a == b`. A quantity or version on the left does not compare with anything else.
-pub(super) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<bool, Arc<EvalError>> {
+///
+/// # Errors
+/// The values do not compare, or it would take too long: shared elements are compared as often as
+/// they are referred to.
+pub(super) fn equal<'a>(a: &Value<'a>, b: &Value<'a>, meter: &mut Meter) -> Result<bool, Arc<EvalError>> {
     Ok(match (a, b) {
         (Value::Null, _) | (_, Value::Null) => matches!((a, b), (Value::Null, Value::Null)),
         (Value::Quantity { amount: a, .. }, Value::Quantity { amount: b, computed: false }) => {
             a.compare(b).is_eq()
         }
-        (Value::Semver(a), Value::Semver(b)) => super::semver::compare(a, b).is_eq(),
+        (Value::Semver(a), Value::Semver(b)) => semver::compare(a, b).is_eq(),
         (Value::Quantity { .. } | Value::Semver(_), _) => return EvalError::overload(),
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::String(a), Value::String(b)) => **a == **b,
         (Value::Bytes(a), Value::Bytes(b)) => a == b,
         (Value::Type(a), Value::Type(b)) => a == b,
         (Value::List(a), Value::List(b)) => {
+            meter.elements(a.len().min(b.len()))?;
             // Upstream looks for a false, so an element that does not compare counts as equal.
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(&a, &b).unwrap_or(true))
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(&a, &b, meter).unwrap_or(true))
         }
         (Value::Map(a), Value::Map(b)) => {
+            meter.elements(a.len().min(b.len()))?;
             a.len() == b.len()
                 && a.entries().into_iter().all(|(key, value)| {
-                    b.find(&key).is_some_and(|other| equal(&value, &other).unwrap_or(true))
+                    b.find(&key).is_some_and(|other| equal(&value, &other, meter).unwrap_or(true))
                 })
         }
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
-            (Some(a), Some(b)) => return equal(a, b),
+            (Some(a), Some(b)) => return equal(a, b, meter),
             (a, b) => a.is_none() && b.is_none(),
         },
         (a, b) => super::library::numbers::compare(a, b).is_some_and(std::cmp::Ordering::is_eq),

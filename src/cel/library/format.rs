@@ -1,4 +1,4 @@
-//! `string.format` (cel-go's `ext/formatting.go`), in the locale en_US as upstream has it.
+//! `string.format` (cel-go's `ext/formatting.go`), in the locale `en_US` as upstream has it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -21,10 +21,7 @@ struct Malformed(String);
 
 /// The piece at the start of `format` and what follows. `argument` answers for the argument that a
 /// clause needs, before the clause is read.
-fn next<'s>(
-    format: &'s str,
-    argument: impl FnOnce() -> Result<(), String>,
-) -> Result<(Piece<'s>, &'s str), Malformed> {
+fn next(format: &str, argument: impl FnOnce() -> Result<(), String>) -> Result<(Piece<'_>, &str), Malformed> {
     if let Some(rest) = format.strip_prefix("%%") {
         return Ok((Piece::Text("%"), rest));
     }
@@ -78,7 +75,7 @@ pub(super) fn format<'a>(format: &str, values: &List<'a>, meter: &mut Meter) -> 
             Piece::Clause { verb, precision } => {
                 meter.work(precision.unwrap_or(0).saturating_mul(100))?;
                 let value = values.get(used).unwrap_or(Value::Null);
-                let text = clause(verb, precision, &value)
+                let text = clause(verb, precision, &value, meter)
                     .map_err(|message| failed(format!("error during formatting: {message}")))?;
                 out.push_str(&text);
                 used += 1;
@@ -155,11 +152,16 @@ fn complaint(verb: char) -> &'static str {
     }
 }
 
-fn clause(verb: char, precision: Option<usize>, value: &Value<'_>) -> Result<String, String> {
+fn clause(
+    verb: char,
+    precision: Option<usize>,
+    value: &Value<'_>,
+    meter: &mut Meter,
+) -> Result<String, String> {
     let refused = || Err(format!("{}{}", complaint(verb), value.type_name()));
     let sign = |negative: bool| if negative { "-" } else { "" };
     Ok(match (verb, value) {
-        ('s', value) => return string(value),
+        ('s', value) => return string(value, meter),
         ('d', Value::Int(value)) => value.to_string(),
         ('d', Value::Uint(value)) => value.to_string(),
         ('f', value) => match double(value) {
@@ -179,7 +181,7 @@ fn clause(verb: char, precision: Option<usize>, value: &Value<'_>) -> Result<Str
         ('x', Value::Uint(value)) => format!("{value:x}"),
         ('x', Value::String(text)) => hex(text.as_bytes()),
         ('x', Value::Bytes(bytes)) => hex(bytes),
-        ('X', value) => clause('x', precision, value)?.to_ascii_uppercase(),
+        ('X', value) => clause('x', precision, value, meter)?.to_ascii_uppercase(),
         _ => return refused(),
     })
 }
@@ -246,13 +248,15 @@ fn scientific(value: f64, width: usize) -> String {
     format!("{text:>width$}")
 }
 
-fn string(value: &Value<'_>) -> Result<String, String> {
+fn string(value: &Value<'_>, meter: &mut Meter) -> Result<String, String> {
+    // The text of a value that is shared is made as often as it is referred to.
+    meter.work(64).map_err(|error| error.to_string())?;
     Ok(match value {
         Value::List(list) => {
-            let items: Result<Vec<_>, _> = list.iter().map(|value| nested(&value)).collect();
+            let items: Result<Vec<_>, _> = list.iter().map(|value| nested(&value, meter)).collect();
             format!("[{}]", items?.join(", "))
         }
-        Value::Map(map) => return map_string(map),
+        Value::Map(map) => return map_string(map, meter),
         Value::Double(value) => numbers::shortest(*value),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
@@ -265,13 +269,13 @@ fn string(value: &Value<'_>) -> Result<String, String> {
     })
 }
 
-fn map_string(map: &Map<'_>) -> Result<String, String> {
+fn map_string(map: &Map<'_>, meter: &mut Meter) -> Result<String, String> {
     let mut entries = Vec::new();
     for (key, value) in map.entries() {
         if !matches!(key, Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_)) {
             return Err(format!("no formatting function for map key of type {}", key.type_name()));
         }
-        entries.push((nested(&key)?, nested(&value)?));
+        entries.push((nested(&key, meter)?, nested(&value, meter)?));
     }
     entries.sort();
     let entries: Vec<_> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
@@ -279,11 +283,11 @@ fn map_string(map: &Map<'_>) -> Result<String, String> {
 }
 
 /// A value within a list or map.
-fn nested(value: &Value<'_>) -> Result<String, String> {
+fn nested(value: &Value<'_>, meter: &mut Meter) -> Result<String, String> {
     Ok(match value {
         Value::String(text) => super::strings::quote(text),
-        Value::Bytes(_) => format!("b{}", super::strings::quote(&string(value)?)),
+        Value::Bytes(_) => format!("b{}", super::strings::quote(&string(value, meter)?)),
         Value::Double(value) => fixed(*value, 6),
-        other => return string(other),
+        other => return string(other, meter),
     })
 }

@@ -1,6 +1,7 @@
 //! Lists (Kubernetes' `cel/library/lists.go`, cel-go's `ext/lists.go` version 3 and `ext/sets.go`).
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::numbers::{self, NotOrdered};
 use crate::cel::cost::{COST_LIMIT, Meter};
@@ -10,7 +11,7 @@ use crate::cel::value::{List, Outcome, Value, equal};
 
 /// `a + b`
 pub(super) fn concatenate<'a>(a: &List<'a>, b: &List<'a>, meter: &mut Meter) -> Outcome<'a> {
-    meter.work(a.len().saturating_add(b.len()))?;
+    meter.elements(a.len().saturating_add(b.len()))?;
     Ok(Value::list(a.iter().chain(b.iter()).collect()))
 }
 
@@ -26,25 +27,31 @@ pub(super) fn call<'a>(
         (Function::Size, [Value::Map(map)]) => return Some(Ok(int(map.len()))),
         (Function::Size, [Value::Bytes(bytes)]) => return Some(Ok(int(bytes.len()))),
         (Function::Includes, [value, wanted]) if !matches!(value, Value::List(_)) => {
-            return Some(Ok(Value::Bool(equal(value, wanted).unwrap_or(false))));
+            return Some(Ok(Value::Bool(equal(value, wanted, meter).unwrap_or(false))));
         }
         _ => {}
     }
     let [Value::List(list), rest @ ..] = args else { return None };
     let position = |at: Option<usize>| Ok(at.map_or(Value::Int(-1), int));
-    let same = |wanted: &Value<'a>, value: &Value<'a>| equal(value, wanted).unwrap_or(false);
     Some(match (function, rest) {
         (Function::Size, []) => Ok(int(list.len())),
-        (Function::IsSorted, []) => return is_sorted(list),
-        (Function::Sum, []) => return sum(list, overload),
-        (Function::Max, []) => return extreme(list, "max", Ordering::Less),
-        (Function::Min, []) => return extreme(list, "min", Ordering::Greater),
-        (Function::IndexOf, [wanted]) => position(list.iter().position(|value| same(wanted, &value))),
+        (Function::IsSorted | Function::Max | Function::Min | Function::Sum, [])
+            if !takes(function, list) =>
+        {
+            return None;
+        }
+        (Function::IsSorted, []) => is_sorted(list),
+        (Function::Sum, []) => sum(list, overload),
+        (Function::Max, []) => extreme(list, "max", Ordering::Less),
+        (Function::Min, []) => extreme(list, "min", Ordering::Greater),
+        (Function::IndexOf, [wanted]) => position(list.iter().position(|value| same(&value, wanted, meter))),
         (Function::LastIndexOf, [wanted]) => {
-            let found = list.iter().rev().position(|value| same(wanted, &value));
+            let found = list.iter().rev().position(|value| same(&value, wanted, meter));
             position(found.map(|back| list.len() - 1 - back))
         }
-        (Function::Includes, [wanted]) => Ok(Value::Bool(list.iter().any(|value| same(wanted, &value)))),
+        (Function::Includes, [wanted]) => {
+            Ok(Value::Bool(list.iter().any(|value| same(&value, wanted, meter))))
+        }
         (Function::Slice, [Value::Int(start), Value::Int(end)]) => slice(list, *start, *end, meter),
         (Function::Flatten, []) => flatten(list, 1, meter),
         (Function::Flatten, [Value::Int(depth)]) => flatten(list, *depth, meter),
@@ -60,7 +67,7 @@ pub(super) fn call<'a>(
             })
         }
         (Function::SetsIntersects, [Value::List(others)]) => {
-            let shared = list.iter().any(|value| others.iter().any(|other| same(&other, &value)));
+            let shared = list.iter().any(|value| others.iter().any(|other| same(&value, &other, meter)));
             Ok(Value::Bool(shared))
         }
         _ => return None,
@@ -71,16 +78,21 @@ fn int<'a>(count: usize) -> Value<'a> {
     Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
+/// Whether two values are equal; what does not compare is not.
+fn same<'a>(a: &Value<'a>, b: &Value<'a>, meter: &mut Meter) -> bool {
+    equal(a, b, meter).unwrap_or(false)
+}
+
 /// Comparing all with all is charged only afterwards; what cannot be paid is not begun.
-fn pairs<'a>(a: usize, b: usize, meter: &mut Meter) -> Result<(), std::sync::Arc<EvalError>> {
+fn pairs(a: usize, b: usize, meter: &mut Meter) -> Result<(), Arc<EvalError>> {
     let pairs = a.saturating_mul(b);
     if pairs as u64 > COST_LIMIT { meter.work(usize::MAX) } else { Ok(()) }
 }
 
 fn contains_all<'a>(list: &List<'a>, others: &List<'a>, meter: &mut Meter) -> Outcome<'a> {
     pairs(list.len(), others.len(), meter)?;
-    let held = |other: Value<'a>| list.iter().any(|value| equal(&other, &value).unwrap_or(false));
-    Ok(Value::Bool(others.iter().all(held)))
+    let mut held = |other: Value<'a>| list.iter().any(|value| same(&other, &value, meter));
+    Ok(Value::Bool(others.iter().all(&mut held)))
 }
 
 fn range<'a>(count: i64, meter: &mut Meter) -> Outcome<'a> {
@@ -104,63 +116,67 @@ fn is_comparable(value: &Value<'_>) -> bool {
     !matches!(numbers::ordering(value, value), Err(NotOrdered::Type))
 }
 
-fn is_sorted<'a>(list: &List<'a>) -> Option<Outcome<'a>> {
+/// Whether a function has a signature for the list, of which upstream asks the first element.
+fn takes(function: Function, list: &List<'_>) -> bool {
+    list.get(0).is_none_or(|first| match function {
+        Function::Sum => matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_)),
+        _ => is_comparable(&first),
+    })
+}
+
+fn is_sorted<'a>(list: &List<'a>) -> Outcome<'a> {
     let mut before: Option<Value<'a>> = None;
     for value in list.iter() {
         if !is_comparable(&value) {
-            return Some(EvalError::overload());
+            return EvalError::overload();
         }
         if before.is_some_and(|before| ordered_as(&before, &value, Ordering::Greater)) {
-            return Some(Ok(Value::Bool(false)));
+            return Ok(Value::Bool(false));
         }
         before = Some(value);
     }
-    Some(Ok(Value::Bool(true)))
+    Ok(Value::Bool(true))
 }
 
-fn extreme<'a>(list: &List<'a>, name: &str, replaced: Ordering) -> Option<Outcome<'a>> {
+fn extreme<'a>(list: &List<'a>, name: &str, replaced: Ordering) -> Outcome<'a> {
     let mut best: Option<Value<'a>> = None;
     for value in list.iter() {
         if !is_comparable(&value) {
-            return None;
+            return EvalError::overload();
         }
         best = match best {
             Some(best) if !ordered_as(&best, &value, replaced) => Some(best),
             _ => Some(value),
         };
     }
-    Some(best.map_or_else(|| EvalError::operation(format!("{name} called on empty list")), Ok))
+    best.map_or_else(|| EvalError::operation(format!("{name} called on empty list")), Ok)
 }
 
-fn sum<'a>(list: &List<'a>, overload: Option<&'static str>) -> Option<Outcome<'a>> {
-    let mut total = match overload {
-        Some("list_uint_sum_uint") => Value::Uint(0),
-        Some("list_double_sum_double") => Value::Double(0.0),
+fn sum<'a>(list: &List<'a>, overload: Option<&'static str>) -> Outcome<'a> {
+    let mut total = match (list.get(0), overload) {
+        (Some(Value::Uint(_)), _) | (None, Some("list_uint_sum_uint")) => Value::Uint(0),
+        (Some(Value::Double(_)), _) | (None, Some("list_double_sum_double")) => Value::Double(0.0),
         _ => Value::Int(0),
     };
     for value in list.iter() {
-        match numbers::arithmetic(Function::Add, &total, &value) {
-            Ok(more) => total = more,
-            // Upstream goes on with a failure as the sum, which no number can be added to.
-            Err(failure) => return Some(Err(failure)),
-        }
+        total = numbers::arithmetic(Function::Add, &total, &value)?;
     }
-    Some(Ok(total))
+    Ok(total)
 }
 
 fn slice<'a>(list: &List<'a>, start: i64, end: i64, meter: &mut Meter) -> Outcome<'a> {
     let refused = |why: String| EvalError::operation(format!("cannot slice({start}, {end}), {why}"));
-    let (Ok(first), Ok(last)) = (usize::try_from(start), usize::try_from(end)) else {
+    let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
         return refused("negative indexes not supported".to_owned());
     };
-    if first > last {
+    if from > to {
         return refused("start index must be less than or equal to end index".to_owned());
     }
-    if last > list.len() {
+    if to > list.len() {
         return refused(format!("list is length {}", list.len()));
     }
-    meter.work(last - first)?;
-    Ok(Value::list((first..last).filter_map(|at| list.get(at)).collect()))
+    meter.elements(to - from)?;
+    Ok(Value::list((from..to).filter_map(|at| list.get(at)).collect()))
 }
 
 fn flatten<'a>(list: &List<'a>, depth: i64, meter: &mut Meter) -> Outcome<'a> {
@@ -169,14 +185,14 @@ fn flatten<'a>(list: &List<'a>, depth: i64, meter: &mut Meter) -> Outcome<'a> {
     }
     let mut flat: Vec<_> = list.iter().collect();
     for _ in 0..depth {
-        meter.work(flat.len())?;
+        meter.elements(flat.len())?;
         let mut nested = false;
         let mut next = Vec::with_capacity(flat.len());
         for value in flat {
             match value {
                 Value::List(inner) => {
                     nested = true;
-                    meter.work(inner.len())?;
+                    meter.elements(inner.len())?;
                     next.extend(inner.iter());
                 }
                 other => next.push(other),
@@ -194,7 +210,7 @@ fn distinct<'a>(list: &List<'a>, meter: &mut Meter) -> Outcome<'a> {
     pairs(list.len(), list.len(), meter)?;
     let mut unique: Vec<Value<'a>> = Vec::new();
     for value in list.iter() {
-        if !unique.iter().any(|other| equal(&value, other).unwrap_or(false)) {
+        if !unique.iter().any(|other| same(&value, other, meter)) {
             unique.push(value);
         }
     }

@@ -38,8 +38,13 @@ pub(super) fn call<'a>(
 fn mismatch<'a>(function: Function, args: &[Value<'_>]) -> Outcome<'a> {
     let types: Vec<_> = args.iter().map(Value::type_name).collect();
     let call = match function {
-        Function::Negate | Function::Size | Function::Matches => function.name().to_owned(),
-        Function::Not | Function::In => return EvalError::overload(),
+        Function::Negate | Function::Size => return numbers::no_trait(function, &args[0]),
+        Function::Not
+        | Function::In
+        | Function::Contains
+        | Function::StartsWith
+        | Function::EndsWith
+        | Function::Matches => return EvalError::overload(),
         _ => format!("{}({})", function.name(), types.join(", ")),
     };
     Err(Arc::new(EvalError::NoSuchOverload { call: Some(call) }))
@@ -47,8 +52,8 @@ fn mismatch<'a>(function: Function, args: &[Value<'_>]) -> Outcome<'a> {
 
 fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Option<Outcome<'a>> {
     Some(match (function, args) {
-        (Function::Equals, [a, b]) => equal(a, b).map(Value::Bool),
-        (Function::NotEquals, [a, b]) => Ok(Value::Bool(!equal(a, b).unwrap_or(false))),
+        (Function::Equals, [a, b]) => equal(a, b, meter).map(Value::Bool),
+        (Function::NotEquals, [a, b]) => Ok(Value::Bool(!equal(a, b, meter).unwrap_or(false))),
         (Function::Not, [Value::Bool(value)]) => Ok(Value::Bool(!value)),
         (Function::Add, [Value::List(a), Value::List(b)]) => lists::concatenate(a, b, meter),
         (Function::Add, [Value::String(a), Value::String(b)]) => strings::concatenate(a, b, meter),
@@ -66,7 +71,7 @@ fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Op
             numbers::order(function, a, b)
         }
         (Function::In, [needle, Value::List(list)]) => {
-            Ok(Value::Bool(list.iter().any(|value| equal(needle, &value).unwrap_or(false))))
+            Ok(Value::Bool(list.iter().any(|value| equal(needle, &value, meter).unwrap_or(false))))
         }
         (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
         (Function::TypeOf, [value]) => Ok(Value::Type(TypeName(value.type_name()))),
@@ -116,6 +121,14 @@ pub(super) fn unhashable(value: &Value<'_>) -> String {
         _ => return format!("unsupported key type: {}", value.type_name()),
     };
     format!("internal error: runtime error: hash of unhashable type {go}")
+}
+
+/// Some failures of Go end the evaluation at once.
+pub(super) fn unrecoverable(failure: &EvalError) -> Result<(), EvalError> {
+    match failure {
+        EvalError::Operation { message } if message.starts_with("internal error: ") => Err(failure.clone()),
+        _ => Ok(()),
+    }
 }
 
 fn optional<'a>(function: Function, args: &[Value<'a>]) -> Option<Outcome<'a>> {

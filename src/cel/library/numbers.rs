@@ -41,7 +41,7 @@ pub(super) fn arithmetic<'a>(function: Function, a: &Value<'a>, b: &Value<'a>) -
         (Value::String(_) | Value::Bytes(_) | Value::List(_), _) if function == Function::Add => {
             EvalError::overload()
         }
-        _ => no_trait(function),
+        _ => no_trait(function, a),
     }
 }
 
@@ -58,15 +58,18 @@ fn whole<T>(
     }
 }
 
-/// The left operand's type does not know the operator at all.
-fn no_trait<'a>(function: Function) -> Outcome<'a> {
+/// The left operand's type does not know the operator at all. Texts are asked once more by name.
+pub(super) fn no_trait<'a>(function: Function, left: &Value<'_>) -> Outcome<'a> {
+    if matches!(left, Value::String(_)) {
+        return EvalError::overload();
+    }
     Err(Arc::new(EvalError::NoSuchOverload { call: Some(function.name().to_owned()) }))
 }
 
 /// `<`, `<=`, `>` and `>=`.
 pub(super) fn order<'a>(function: Function, a: &Value<'a>, b: &Value<'a>) -> Outcome<'a> {
     let order = ordering(a, b).map_err(|failure| match failure {
-        NotOrdered::Type => no_trait(function).err().unwrap_or_else(|| Arc::new(EvalError::CostLimit)),
+        NotOrdered::Type => no_trait(function, a).err().unwrap_or_else(|| Arc::new(EvalError::CostLimit)),
         NotOrdered::Failed(failure) => failure,
     })?;
     Ok(Value::Bool(match function {
@@ -204,11 +207,46 @@ pub(super) fn convert<'a>(function: Function, args: &[Value<'a>]) -> Option<Outc
     })
 }
 
-/// Go's `strconv.ParseFloat` for decimal texts.
+/// Go's `strconv.ParseFloat`: decimal or hexadecimal, with underscores between digits.
 fn parse_double(text: &str) -> Option<f64> {
-    let value: f64 = text.parse().ok()?;
-    let named = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_alphabetic());
-    (named || value.is_finite()).then_some(value)
+    let bytes = text.as_bytes();
+    let digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_hexdigit);
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_') {
+        let after_prefix = at > 0 && matches!(bytes[at - 1], b'x' | b'X');
+        if !(at > 0 && (digit(bytes.get(at - 1)) || after_prefix) && digit(bytes.get(at + 1))) {
+            return None;
+        }
+    }
+    let text = text.replace('_', "");
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        return parse_hexadecimal(hex).map(|value| sign * value).filter(|value| value.is_finite());
+    }
+    if unsigned.starts_with(['+', '-']) {
+        return None;
+    }
+    let value: f64 = unsigned.parse().ok()?;
+    let named = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
+    (named || value.is_finite()).then_some(sign * value)
+}
+
+/// `1.8p3`: hexadecimal digits, and a power of two that must be there.
+#[allow(clippy::cast_precision_loss)]
+fn parse_hexadecimal(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, fraction].concat();
+    // More digits than a double can hold would need rounding by hand.
+    if digits.is_empty() || digits.len() > 13 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let exponent: i32 = exponent.parse().ok()?;
+    let places = i32::try_from(fraction.len()).ok()?;
+    let value = u64::from_str_radix(&digits, 16).ok()? as f64;
+    Some(value * 2_f64.powi(exponent.checked_sub(4 * places)?))
 }
 
 /// Go's `strconv.FormatFloat(value, 'g', -1, 64)`.
@@ -222,7 +260,7 @@ pub(super) fn shortest(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value != 0.0 && (exponent < -4 || exponent >= 6) {
+    if value != 0.0 && !(-4..6).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }

@@ -1,6 +1,8 @@
 //! Regular expressions of Go's RE2 dialect, compiled by the `regex` crate: checked and rewritten
 //! where the two differ, above all in that Go's `\d`, `\w`, `\s` and `\b` know ASCII only.
 
+use std::fmt::Write as _;
+
 use regex::{Regex, RegexBuilder};
 
 /// The most repetitions that nested counts may multiply to, as in Go.
@@ -53,8 +55,7 @@ impl Translator<'_> {
     fn whole(&mut self) -> Step<()> {
         let mut groups: Vec<u32> = Vec::new();
         let mut inner = 1;
-        loop {
-            let Some(c) = self.bump() else { break };
+        while let Some(c) = self.bump() {
             let mut weight = 1;
             match c {
                 '(' => {
@@ -100,7 +101,8 @@ impl Translator<'_> {
         });
         let letters = &flags[..flags.len() - 1];
         let plain = !flags.ends_with('>') && letters.chars().all(|c| "imsU-".contains(c));
-        if !named && !(plain && letters.matches('-').count() <= 1 && !letters.ends_with('-')) {
+        let plain = plain && letters.matches('-').count() <= 1 && !letters.ends_with('-');
+        if !(named || plain) {
             return Err("invalid or unsupported Perl syntax");
         }
         self.out.push('?');
@@ -217,7 +219,7 @@ impl Translator<'_> {
                 }
                 let inverted = negative != name.starts_with('^');
                 let letter = if inverted { 'P' } else { 'p' };
-                self.out.push_str(&format!("\\{letter}{{{}}}", name.trim_start_matches('^')));
+                let _ = write!(self.out, "\\{letter}{{{}}}", name.trim_start_matches('^'));
                 return Ok(true);
             }
             _ => return Ok(false),
@@ -225,7 +227,11 @@ impl Translator<'_> {
         self.bump();
         let caret = if negated { "^" } else { "" };
         let plain = within && !negated;
-        self.out.push_str(&if plain { set.to_owned() } else { format!("[{caret}{set}]") });
+        if plain {
+            self.out.push_str(set);
+        } else {
+            let _ = write!(self.out, "[{caret}{set}]");
+        }
         Ok(true)
     }
 
@@ -321,6 +327,6 @@ impl Translator<'_> {
     }
 
     fn literal_in_class(&mut self, c: char) {
-        self.out.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
+        let _ = write!(self.out, "\\x{{{:x}}}", u32::from(c));
     }
 }

@@ -1,13 +1,15 @@
 //! Type-checks a tree and resolves its names (cel-go's `checker/checker.go`). Works off a stack of
 //! tasks, so that no nesting of the input reaches the machine's stack.
 
+mod names;
+
 use std::sync::Arc;
 
 use super::Environment;
 use super::ast::{ACCUMULATOR, Ast, Comprehension, Expr, ExprId, Literal};
 use super::functions::{Declaration, Function, is_unsupported};
 use super::parser::Finding;
-use super::types::{DEVICE, Substitution, Type, at_most_as_specific};
+use super::types::{Substitution, Type, at_most_as_specific};
 
 /// What a node's name stands for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +54,9 @@ pub(super) enum Failure {
     TooComplex,
 }
 
+/// The most types that one type may consist of; it could double with each binding otherwise.
+const TYPE_MAX: usize = 2000;
+
 /// Checks the tree below `root`.
 ///
 /// # Errors
@@ -67,11 +72,12 @@ pub(super) fn check(ast: &Ast, root: ExprId, env: &Environment) -> Result<Checke
         substitution: Substitution::default(),
         findings: Vec::new(),
         unsupported: None,
+        too_complex: false,
         tasks: vec![Task::Visit(root)],
     };
     while let Some(task) = checker.tasks.pop() {
         checker.run(task);
-        if checker.substitution.exhausted() {
+        if checker.too_complex || checker.substitution.exhausted() {
             return Err(Failure::TooComplex);
         }
     }
@@ -89,6 +95,7 @@ pub(super) fn check(ast: &Ast, root: ExprId, env: &Environment) -> Result<Checke
     Ok(Checked { types, references: checker.references, locals: checker.locals })
 }
 
+#[derive(Clone, Copy)]
 enum Task {
     Visit(ExprId),
     /// All children have types.
@@ -109,6 +116,7 @@ struct Checker<'e> {
     substitution: Substitution,
     findings: Vec<Finding>,
     unsupported: Option<(String, usize)>,
+    too_complex: bool,
     tasks: Vec<Task>,
 }
 
@@ -120,6 +128,7 @@ impl<'e> Checker<'e> {
             Task::Visit(id) => self.visit(id),
             Task::Finish(id) => {
                 let ty = self.finish(id);
+                self.too_complex |= ty.exceeds(TYPE_MAX);
                 self.types[id.index()] = Some(ty);
             }
             Task::Enter(id) => self.enter(id),
@@ -333,148 +342,6 @@ impl<'e> Checker<'e> {
             });
         }
         common.unwrap_or_else(|| self.substitution.fresh())
-    }
-
-    fn ident(&mut self, id: ExprId, name: &str) -> Type {
-        if let Some((_, ty, local)) = self.scope.iter().rev().find(|(known, ..)| **known == *name) {
-            self.references[id.index()] = Reference::Local(*local);
-            return ty.clone();
-        }
-        let name = name.strip_prefix('.').unwrap_or(name);
-        if name == "device" {
-            self.references[id.index()] = Reference::Device;
-            return DEVICE;
-        }
-        let ty = match name {
-            "bool" | "bytes" | "double" | "int" | "string" | "uint" => Type::parse(name),
-            "null_type" => Type::Null,
-            "list" => Type::list(Type::Dyn),
-            "map" => Type::map(Type::Dyn, Type::Dyn),
-            "type" => Type::Type(Arc::new(Type::Dyn)),
-            "optional_type" => Type::optional(Type::Dyn),
-            _ => return self.undeclared(id, name),
-        };
-        self.references[id.index()] = Reference::Type(ty.clone());
-        Type::Type(Arc::new(ty))
-    }
-
-    fn field(&mut self, id: ExprId, operand: ExprId, field: &str, optional: bool) -> Type {
-        let operand = self.type_of(operand);
-        let operand = self.substitution.resolve(&operand, false);
-        let (target, is_optional) = operand.unwrap_optional();
-        let ty = match target {
-            Type::Map(entry) => entry.1.clone(),
-            Type::Object(name) => self.env.field(name, field).unwrap_or_else(|| {
-                let message = match self.env.has_fields(name) {
-                    true => format!("undefined field '{field}'"),
-                    false => format!("unexpected failed resolution of '{name}'"),
-                };
-                self.report(id, message);
-                Type::Error
-            }),
-            Type::Variable(_) => {
-                self.assignable(&Type::Dyn, target);
-                Type::Dyn
-            }
-            Type::Dyn | Type::Error => Type::Dyn,
-            other => {
-                self.report(id, format!("type '{other}' does not support field selection"));
-                Type::Dyn
-            }
-        };
-        if is_optional || optional { Type::optional(ty) } else { ty }
-    }
-
-    fn call(&mut self, id: ExprId, name: &str, target: Option<ExprId>, args: &[ExprId]) -> Type {
-        let namespaced = target.and_then(|target| self.namespaced(target, name));
-        let target = if namespaced.is_some() { None } else { target };
-        let Some(declaration) = namespaced.or_else(|| self.env.function(name.trim_start_matches('.'))) else {
-            return self.undeclared(id, name);
-        };
-        let function = declaration.function;
-        let mut overload = Some(declaration.overloads[0].id);
-        let ty = match function {
-            Function::And | Function::Or => self.logical(args),
-            Function::OptionalSelect => match args {
-                [operand, field] if let Expr::Literal(Literal::String(name)) = self.ast.expr(*field) => {
-                    let ty = self.field(id, *operand, name, true);
-                    self.substitution.resolve(&ty, false)
-                }
-                _ => Type::Error,
-            },
-            _ => match self.resolve(declaration, target, args) {
-                Some((ty, only)) => {
-                    overload = only;
-                    ty
-                }
-                None => self.no_overload(id, function, target, args),
-            },
-        };
-        self.references[id.index()] =
-            Reference::Call { function, overload, namespaced: namespaced.is_some() };
-        ty
-    }
-
-    fn logical(&mut self, args: &[ExprId]) -> Type {
-        let mut ty = Type::Bool;
-        for arg in args {
-            let found = self.type_of(*arg);
-            if !self.assignable(&found, &Type::Bool) {
-                self.mismatch(*arg, &Type::Bool, &found);
-                ty = Type::Error;
-            }
-        }
-        ty
-    }
-
-    /// The result's type, and the signature if only one fits.
-    fn resolve(
-        &mut self,
-        declaration: &Declaration,
-        target: Option<ExprId>,
-        args: &[ExprId],
-    ) -> Option<(Type, Option<&'static str>)> {
-        let given: Vec<_> = target.iter().chain(args).map(|id| self.type_of(*id)).collect();
-        let mut found: Option<(Type, Option<&'static str>)> = None;
-        for overload in &declaration.overloads {
-            if overload.method != target.is_some() || overload.args.len() != given.len() {
-                continue;
-            }
-            let first = self.substitution.fresh_pair();
-            let wanted: Vec<_> = overload.args.iter().map(|ty| ty.instantiate(first)).collect();
-            let pairs: Vec<_> = given.iter().zip(&wanted).collect();
-            if !self.substitution.assignable(&pairs) {
-                continue;
-            }
-            let result = self.substitution.resolve(&overload.result.instantiate(first), false);
-            found = Some(match found {
-                None => (result, Some(overload.id)),
-                Some((before, _)) if before == Type::Dyn || before == result => (before, None),
-                Some(_) => (Type::Dyn, None),
-            });
-        }
-        found
-    }
-
-    fn no_overload(
-        &mut self,
-        id: ExprId,
-        function: Function,
-        target: Option<ExprId>,
-        args: &[ExprId],
-    ) -> Type {
-        let mut text = |id: &ExprId| {
-            let ty = self.type_of(*id);
-            self.substitution.resolve(&ty, true).to_string()
-        };
-        let receiver = target.as_ref().map(|target| text(target) + ".").unwrap_or_default();
-        let args: Vec<_> = args.iter().map(text).collect();
-        let name = function.name();
-        self.report(
-            id,
-            format!("found no matching overload for '{name}' applied to '{receiver}({})'", args.join(", ")),
-        );
-        Type::Error
     }
 }
 

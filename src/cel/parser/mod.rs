@@ -2,11 +2,13 @@
 //!
 //! Nesting is limited as upstream limits it (250 of a kind), which also bounds the recursion here.
 
+mod literals;
+
 use std::sync::Arc;
 
 use super::ast::{Ast, Expr, ExprId, Literal};
 use super::error::Issue;
-use super::lexer::{Kind, Lexer, Token, unescape};
+use super::lexer::{Kind, Lexer, Token};
 use super::macros;
 
 /// How deep expressions may nest.
@@ -246,7 +248,7 @@ impl<'s> Parser<'s> {
         let first = self.token;
         for (symbol, function) in [("!", "!_"), ("-", "-_")] {
             let mut count = 0_usize;
-            while self.is(symbol) && !(symbol == "-" && self.negative_literal()) {
+            while self.is(symbol) && !(symbol == "-" && count == 0 && self.negative_literal()) {
                 self.advance();
                 count += 1;
             }
@@ -346,9 +348,9 @@ impl<'s> Parser<'s> {
             Kind::Symbol(".") | Kind::Ident => self.identifier(),
             Kind::Symbol("-") => {
                 self.advance();
-                self.number(token.start, true)
+                Ok(self.number(token.start, true))
             }
-            Kind::Int | Kind::Uint | Kind::Double => self.number(token.start, false),
+            Kind::Int | Kind::Uint | Kind::Double => Ok(self.number(token.start, false)),
             Kind::String | Kind::Bytes | Kind::True | Kind::False | Kind::Null => {
                 self.advance();
                 let literal = self.literal(token);
@@ -359,94 +361,6 @@ impl<'s> Parser<'s> {
                  BYTES, IDENTIFIER}",
             ),
         }
-    }
-
-    fn literal(&mut self, token: Token) -> Literal {
-        match token.kind {
-            Kind::True => Literal::Bool(true),
-            Kind::False => Literal::Bool(false),
-            Kind::Bytes => match unescape(self.text(token), true) {
-                Some(bytes) => Literal::Bytes(bytes.into()),
-                None => self.bad_literal(token, "invalid bytes literal"),
-            },
-            Kind::String => match unescape(self.text(token), false).map(String::from_utf8) {
-                Some(Ok(text)) => Literal::String(text.into()),
-                _ => self.bad_literal(token, "invalid string literal"),
-            },
-            _ => Literal::Null,
-        }
-    }
-
-    fn bad_literal(&mut self, token: Token, message: &str) -> Literal {
-        self.report(token.start, message);
-        Literal::Null
-    }
-
-    fn number(&mut self, start: usize, negative: bool) -> Result<ExprId, Abort> {
-        let token = self.advance();
-        let sign = if negative { "-" } else { "" };
-        let text = self.text(token).to_ascii_lowercase();
-        let digits = text.trim_end_matches('u');
-        let literal = match token.kind {
-            Kind::Double => {
-                let value = format!("{sign}{text}").parse::<f64>().ok().filter(|value| value.is_finite());
-                value.map(Literal::Double).ok_or("invalid double literal")
-            }
-            Kind::Uint => match digits.strip_prefix("0x") {
-                Some(hex) => u64::from_str_radix(hex, 16),
-                None => digits.parse(),
-            }
-            .map(Literal::Uint)
-            .map_err(|_| "invalid uint literal"),
-            _ => match digits.strip_prefix("0x") {
-                Some(hex) => i64::from_str_radix(&format!("{sign}{hex}"), 16),
-                None => format!("{sign}{digits}").parse(),
-            }
-            .map(Literal::Int)
-            .map_err(|_| "invalid int literal"),
-        };
-        let literal = match literal {
-            Ok(literal) => literal,
-            Err(message) => {
-                self.report(start, message);
-                Literal::Null
-            }
-        };
-        Ok(self.ast.add(Expr::Literal(literal), start))
-    }
-
-    fn list_literal(&mut self) -> Result<ExprId, Abort> {
-        let open = self.advance();
-        let mut elements = Vec::new();
-        while !self.is("]") {
-            let optional = self.accept("?").is_some();
-            elements.push((self.expression()?, optional));
-            if self.accept(",").is_none() {
-                break;
-            }
-        }
-        if self.accept("]").is_none() {
-            return self.unexpected("{']', ','}");
-        }
-        Ok(self.ast.add(Expr::List(elements.into()), open.start))
-    }
-
-    fn map_literal(&mut self) -> Result<ExprId, Abort> {
-        let open = self.advance();
-        let mut entries = Vec::new();
-        while !self.is("}") {
-            let optional = self.accept("?").is_some();
-            let key = self.expression()?;
-            self.expect(":")?;
-            entries.push((key, self.expression()?, optional));
-            if self.accept(",").is_none() {
-                break;
-            }
-        }
-        if self.accept("}").is_none() {
-            return self.unexpected("{'}', ','}");
-        }
-        Ok(self.ast.add(Expr::Map(entries.into()), open.start))
     }
 
     fn identifier(&mut self) -> Result<ExprId, Abort> {
@@ -468,42 +382,7 @@ impl<'s> Parser<'s> {
         if self.starts_struct() {
             return self.struct_literal(name);
         }
-        Ok(self.ast.add(Expr::Ident(Arc::from(name)), start))
-    }
-
-    /// Whether `.Name.Name{` follows, or `{` itself.
-    fn starts_struct(&self) -> bool {
-        let mut ahead = Lexer::new(&self.source[self.token.start..]);
-        let mut next = ahead.next().kind;
-        while next == Kind::Symbol(".") {
-            if ahead.next().kind != Kind::Ident {
-                return false;
-            }
-            next = ahead.next().kind;
-        }
-        next == Kind::Symbol("{")
-    }
-
-    fn struct_literal(&mut self, mut name: String) -> Result<ExprId, Abort> {
-        while !self.is("{") {
-            let token = self.advance();
-            name.push_str(self.text(token));
-        }
-        let open = self.advance();
-        while !self.is("}") {
-            self.accept("?");
-            if !matches!(self.token.kind, Kind::Ident | Kind::Quoted) {
-                return self.unexpected("IDENTIFIER");
-            }
-            self.advance();
-            self.expect(":")?;
-            self.expression()?;
-            if self.accept(",").is_none() {
-                break;
-            }
-        }
-        self.expect("}")?;
-        Ok(self.ast.add(Expr::Struct(Arc::from(name)), open.start))
+        Ok(self.ast.add(Expr::Ident(Arc::from(name)), token.start))
     }
 
     /// Adds a call.
