@@ -5,18 +5,20 @@
 #![allow(missing_docs, reason = "this is a test")]
 
 #[path = "cluster/plane.rs"]
-#[allow(dead_code, reason = "the comparison with kube-scheduler uses the rest")]
 mod plane;
 #[path = "cluster/report.rs"]
 mod report;
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use plane::{Plane, built};
+use plane::{Plane, built, root};
 use report::{placements, status_line};
 use serde_json::Value;
 
 const OURS: &str = "stowplan";
+const UPSTREAM: &str = "default-scheduler";
 
 /// A node with two GPUs, a claim template, and whatever pods are appended.
 const WORLD: &str = r#"
@@ -166,5 +168,75 @@ fn a_scheduler_that_was_killed_goes_on_where_it_was() {
         devices(report, "default/c", "gpu") == ["gpu: gpu.example.com/n1/gpu-1"]
     });
     assert_eq!(placements(&plane.placements())["default/a"], before["default/a"]);
+    stowplan.stop();
+}
+
+fn examples() -> Vec<PathBuf> {
+    let folder = root().join("docs/examples");
+    let entries = std::fs::read_dir(folder).expect("the examples are there").filter_map(Result::ok);
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    assert!(files.len() >= 9, "examples are missing");
+    files
+}
+
+fn simulated(example: &Path) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_stowplan"))
+        .args(["simulate", "-o", "json", "-f"])
+        .arg(example)
+        .output()
+        .expect("stowplan runs");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}: {}", example.display(), String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Each example is scheduled three times on the real API server: by us, by kube-scheduler, and by
+/// us on the nodes that kube-scheduler chose. Between nodes of equal score it chooses at random, so
+/// what must be equal is the devices, given the node, and whether a pod fits at all.
+#[test]
+fn every_example_ends_as_simulated_and_as_kube_scheduler_has_it() {
+    let Some(binary) = built() else { return };
+    let plane = Plane::start(binary, "examples", true);
+    let stowplan = plane.stowplan(OURS);
+    let (mut differences, mut pods) = (Vec::new(), 0);
+    for example in examples() {
+        let live = |scheduler: &str, pins: Option<&Value>| {
+            match pins {
+                Some(pins) => plane.apply_pinned(&example, scheduler, pins),
+                None => plane.apply(&example, scheduler),
+            }
+            let report = plane.placements();
+            plane.wipe();
+            report
+        };
+        let ours = live(OURS, None);
+        let upstream = live(UPSTREAM, None);
+        let pinned = live(OURS, Some(&upstream));
+        let simulated = simulated(&example);
+        let name = example.file_name().unwrap_or_default().to_string_lossy().into_owned();
+
+        // `simulate` lists the pods that were to be scheduled; a cluster has others too.
+        let (wanted, mut found) = (placements(&simulated), placements(&ours));
+        found.retain(|pod, _| wanted.contains_key(pod));
+        pods += wanted.len();
+        if found != wanted {
+            differences.push(format!("{name}: live {found:#?}\nsimulated {wanted:#?}"));
+        }
+        if placements(&pinned) != placements(&upstream) {
+            let (pinned, upstream) = (placements(&pinned), placements(&upstream));
+            differences.push(format!("{name}: on the same nodes {pinned:#?}\nkube-scheduler {upstream:#?}"));
+        }
+        if placements(&ours) == placements(&upstream) {
+            for pod in wanted.keys() {
+                let (said, expected) = (status_line(&ours, pod), status_line(&upstream, pod));
+                if said != expected {
+                    differences.push(format!("{name}: {pod}: said {said:?}, kube-scheduler {expected:?}"));
+                }
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+    assert!(pods >= 20, "only {pods} pods were compared");
     stowplan.stop();
 }

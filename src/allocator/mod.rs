@@ -9,8 +9,10 @@ mod book;
 mod candidate;
 mod capacity;
 pub mod check;
+mod conflict;
 mod constraint;
 mod errors;
+pub mod funnel;
 mod held;
 mod ledger;
 mod memo;
@@ -43,7 +45,10 @@ use search::{End, Problem, Search};
 pub use errors::{
     AllocateError, CapacityFault, FatalError, FatalReason, NodeError, RequestFault, SelectorOwner,
 };
-pub use pool::InvalidReason;
+pub use funnel::{
+    Competition, Conflict, DeviceObstacle, FunnelStep, RequestFunnel, UnusablePool, WantedDevices,
+};
+pub use pool::{InvalidReason, PoolStatus};
 
 /// A claim of the pod that has no devices yet.
 #[derive(Clone, Copy, Debug)]

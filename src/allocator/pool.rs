@@ -87,6 +87,14 @@ impl PoolCounters {
         self.sets.binary_search_by(|set| set.name.cmp(name)).ok()
     }
 
+    /// The set and the name of a counter.
+    pub fn name(&self, number: usize) -> Option<(&Name, &Name)> {
+        let at = self.firsts.partition_point(|first| *first <= number).checked_sub(1)?;
+        let set = self.sets.get(at)?;
+        let (counter, _) = set.counters.get(number - self.firsts[at])?;
+        Some((&set.name, counter))
+    }
+
     /// The number of a counter.
     pub fn counter(&self, set: &Name, counter: &Name) -> Option<usize> {
         let set = self.set(set)?;

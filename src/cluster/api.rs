@@ -7,6 +7,17 @@ use serde_json::{Value, json};
 use super::untyped::Untyped;
 use crate::model::{ClaimKey, NodeName, PodKey, Uid};
 
+/// What the server notes as the writer of a field.
+const FIELD_MANAGER: &str = "stowplan";
+
+fn writing() -> PostParams {
+    PostParams { field_manager: Some(FIELD_MANAGER.into()), ..PostParams::default() }
+}
+
+fn patching() -> PatchParams {
+    PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..PatchParams::default() }
+}
+
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
@@ -88,7 +99,7 @@ impl Server {
     /// # Errors
     /// See [`RequestError`].
     pub async fn put_claim(&self, key: &ClaimKey, claim: &Untyped) -> Result<Untyped> {
-        let result = self.claims(&key.namespace).replace(&key.name, &PostParams::default(), claim).await;
+        let result = self.claims(&key.namespace).replace(&key.name, &writing(), claim).await;
         answer(result, || format!("writing claim {key}"))
     }
 
@@ -97,9 +108,8 @@ impl Server {
     /// # Errors
     /// See [`RequestError`].
     pub async fn put_claim_status(&self, key: &ClaimKey, claim: &Untyped) -> Result<Untyped> {
-        let parameters = PostParams::default();
-        let result =
-            self.claims(&key.namespace).replace_subresource("status", &key.name, &parameters, claim).await;
+        let claims = self.claims(&key.namespace);
+        let result = claims.replace_subresource("status", &key.name, &writing(), claim).await;
         answer(result, || format!("writing the status of claim {key}"))
     }
 
@@ -109,7 +119,7 @@ impl Server {
     /// See [`RequestError`].
     pub async fn patch_claim_status(&self, key: &ClaimKey, patch: &Value) -> Result<Untyped> {
         let (claims, patch) = (self.claims(&key.namespace), Patch::Strategic(patch));
-        let result = claims.patch_subresource("status", &key.name, &PatchParams::default(), &patch).await;
+        let result = claims.patch_subresource("status", &key.name, &patching(), &patch).await;
         answer(result, || format!("patching the status of claim {key}"))
     }
 
@@ -118,7 +128,7 @@ impl Server {
     /// # Errors
     /// See [`RequestError`].
     pub async fn create_claim(&self, namespace: &str, claim: Value) -> Result<Untyped> {
-        let result = self.claims(namespace).create(&PostParams::default(), &Untyped::new(claim)).await;
+        let result = self.claims(namespace).create(&writing(), &Untyped::new(claim)).await;
         answer(result, || format!("creating a claim in namespace {namespace}"))
     }
 
@@ -144,9 +154,9 @@ impl Server {
             "metadata": {"namespace": pod.namespace.as_str(), "name": pod.name.as_str(), "uid": uid.as_str()},
             "target": {"apiVersion": "v1", "kind": "Node", "name": node.as_str()},
         });
-        let parameters = PostParams::default();
+        let pods = self.pods(&pod.namespace);
         let result: kube::Result<Status> =
-            self.pods(&pod.namespace).create_subresource("binding", &pod.name, &parameters, &binding).await;
+            pods.create_subresource("binding", &pod.name, &writing(), &binding).await;
         answer(result.map(drop), || format!("binding pod {pod} to node {node}"))
     }
 
@@ -167,7 +177,7 @@ impl Server {
     /// See [`RequestError`].
     pub async fn patch_pod_status(&self, pod: &PodKey, patch: &Value) -> Result<()> {
         let (pods, patch) = (self.pods(&pod.namespace), Patch::Strategic(patch));
-        let result = pods.patch_subresource("status", &pod.name, &PatchParams::default(), &patch).await;
+        let result = pods.patch_subresource("status", &pod.name, &patching(), &patch).await;
         answer(result.map(drop), || format!("patching the status of pod {pod}"))
     }
 }

@@ -24,6 +24,9 @@ use crate::model::{
 use crate::scheduling::Placement;
 use crate::scheduling::assume::{Commit, assume};
 
+/// After how many changes the names that nobody uses any more are forgotten.
+const SWEEP: u32 = 100_000;
+
 /// A pod as it was last seen.
 #[derive(Clone, Debug)]
 pub struct SeenPod {
@@ -55,6 +58,7 @@ struct Assumed {
 pub struct Cache {
     snapshot: Snapshot,
     interner: Interner,
+    changes: u32,
     served: BTreeSet<Name>,
     pods: BTreeMap<PodKey, SeenPod>,
     claims: BTreeMap<ClaimKey, SeenClaim>,
@@ -71,6 +75,7 @@ impl Cache {
         Self {
             snapshot: Snapshot::new(features),
             interner: Interner::default(),
+            changes: 0,
             served: served.into_iter().collect(),
             pods: BTreeMap::new(),
             claims: BTreeMap::new(),
@@ -96,6 +101,11 @@ impl Cache {
 
     /// Takes in what the server showed, and says what it means for pods that wait.
     pub fn take(&mut self, change: Change) -> Vec<Effect> {
+        self.changes += 1;
+        if self.changes >= SWEEP {
+            self.changes = 0;
+            self.interner.sweep();
+        }
         let result = match change {
             Change::Set(kind, object) => {
                 let key = object.key();

@@ -31,9 +31,12 @@ pub enum RunError {
     /// No configuration was found.
     #[error("no cluster is configured: {0}")]
     Config(#[from] kube::config::InferConfigError),
-    /// The API server cannot be reached, or is older than Kubernetes 1.34.
-    #[error("cannot use the API server: {0}")]
+    /// The API server cannot be reached.
+    #[error("cannot reach the API server: {0}")]
     Server(#[from] kube::Error),
+    /// The API server has no devices.
+    #[error("the API server does not serve resource.k8s.io/v1; Kubernetes 1.34 and later do")]
+    NoDevices,
     /// The process cannot be set up.
     #[error("cannot start: {0}")]
     Process(#[from] std::io::Error),
@@ -56,7 +59,7 @@ pub fn run(settings: RunSettings) -> Result<(), RunError> {
 async fn serve(settings: RunSettings) -> Result<(), RunError> {
     let stop = stop_signal()?;
     let client = connect(&settings).await?;
-    let kinds = watch::discover(&client).await?;
+    let kinds = watch::discover(&client).await?.ok_or(RunError::NoDevices)?;
     let names: Vec<_> = settings.scheduler_names.iter().map(ToString::to_string).collect();
     info!(schedulers = names.join(", "), "serving pods");
     // Nothing in the API keeps two schedulers from giving one device away twice.

@@ -53,12 +53,15 @@ pub struct Watched {
 
 const DRA_GROUP: &str = "resource.k8s.io";
 
-/// Where the server has the kinds.
+/// Where the server has the kinds; `None` if it serves no `resource.k8s.io/v1`, as before
+/// Kubernetes 1.34.
 ///
 /// # Errors
-/// The server cannot be reached, or serves no `resource.k8s.io/v1` (before Kubernetes 1.34).
-pub async fn discover(client: &kube::Client) -> kube::Result<Vec<Watched>> {
-    client.list_api_group_resources(&format!("{DRA_GROUP}/v1")).await?;
+/// The server cannot be reached.
+pub async fn discover(client: &kube::Client) -> kube::Result<Option<Vec<Watched>>> {
+    if !serves(client, "v1", "resourceclaims").await? {
+        return Ok(None);
+    }
     let core = |kind, name| Watched { kind, resource: api_resource("", "v1", name) };
     let dra = |kind, name| Watched { kind, resource: api_resource(DRA_GROUP, "v1", name) };
     let mut kinds = vec![
@@ -75,7 +78,7 @@ pub async fn discover(client: &kube::Client) -> kube::Result<Vec<Watched>> {
             break;
         }
     }
-    Ok(kinds)
+    Ok(Some(kinds))
 }
 
 async fn serves(client: &kube::Client, version: &str, plural: &str) -> kube::Result<bool> {

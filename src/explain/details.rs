@@ -1,8 +1,12 @@
 //! What the status line leaves out: which object, which node, which step.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
-use crate::model::NodeName;
+use crate::allocator::{AllocateError, FatalError, FatalReason};
+use crate::model::resources::CPU;
+use crate::model::{Name, NodeName};
 use crate::scheduling::decision::{Cause, CycleError, Diagnosis};
 use crate::scheduling::options::Absence;
 use crate::scheduling::rejection::{
@@ -10,10 +14,14 @@ use crate::scheduling::rejection::{
 };
 use crate::scheduling::{Decision, QueryError, Rejection};
 
+use super::hints::selector_hint;
 use super::reasons::{join, some_of};
 
 /// Most nodes that are named one by one.
 const NODES_NAMED: usize = 3;
+
+/// Most sentences about nodes.
+const DETAILS_MOST: usize = 12;
 
 /// One sentence, with the nodes that it is about, if it is about some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,15 +60,36 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> Vec<Detail> {
     match &diagnosis.cause {
         Cause::NoNodes => Vec::new(),
         Cause::Query(error) => of_query(error).into_iter().map(Detail::general).collect(),
-        Cause::Nodes { rejected } => rejected.iter().flat_map(of_nodes).collect(),
+        Cause::Nodes { rejected } => {
+            let mut details: Vec<Detail> = rejected.iter().filter_map(of_nodes).collect();
+            details.extend(shortages(rejected));
+            few(details)
+        }
     }
 }
 
 fn of_error(error: &CycleError) -> Vec<Detail> {
-    match error {
-        CycleError::Query { error, .. } => of_query(error).into_iter().map(Detail::general).collect(),
-        _ => Vec::new(),
-    }
+    let texts = match error {
+        CycleError::Query { error, .. } => of_query(error).into_iter().collect(),
+        CycleError::Allocate { error, selectors, .. } => of_selectors(error, selectors),
+        CycleError::NotAllocated { .. } | CycleError::Violation { .. } => Vec::new(),
+    };
+    texts.into_iter().map(Detail::general).collect()
+}
+
+fn of_selectors(error: &AllocateError, selectors: &[Arc<str>]) -> Vec<String> {
+    let device = match error {
+        AllocateError::Fatal(FatalError { reason: FatalReason::SelectorRuntime { device, .. }, .. }) => {
+            Some(device)
+        }
+        _ => None,
+    };
+    let hint = |selector: &Arc<str>| selector_hint(selector, device?);
+    selectors
+        .iter()
+        .flat_map(|selector| [Some(format!("The selector is `{}`.", selector.trim())), hint(selector)])
+        .flatten()
+        .collect()
 }
 
 /// What more there is to say of a pod that no node was tried for.
@@ -105,35 +134,83 @@ fn why_absent(absence: Absence) -> &'static str {
     }
 }
 
-fn of_nodes(group: &RejectedNodes) -> Vec<Detail> {
-    let detail = |text: String| vec![Detail { nodes: group.nodes.clone(), text }];
-    match &group.rejection {
+fn of_nodes(group: &RejectedNodes) -> Option<Detail> {
+    let text = match &group.rejection {
         Rejection::TaintToleration { taint } => {
             let value = if taint.value.is_empty() { String::new() } else { format!("={}", taint.value) };
-            detail(format!("taint {}{value}:{} is not tolerated.", taint.key, taint.effect.as_str()))
+            format!("taint {}{value}:{} is not tolerated.", taint.key, taint.effect.as_str())
         }
         Rejection::NodeAffinity { label: Some((key, value)) } => {
-            detail(format!("the pod's node selector wants the label {key}={value}."))
+            format!("the pod's node selector wants the label {key}={value}.")
         }
-        Rejection::NodePorts { port } => detail(format!("port {}/{} is in use.", port.port, port.protocol)),
-        Rejection::NodeResourcesFit { shortages } => {
-            let shortage = |s: &Shortage| {
-                let unit = if &*s.resource == "cpu" { "m" } else { "" };
-                format!(
-                    "{}: {}{unit} requested, {}{unit} of {}{unit} in use",
-                    s.resource, s.requested, s.used, s.allocatable
-                )
-            };
-            detail(format!("{}.", join(shortages.iter().map(shortage), "; ")))
-        }
-        Rejection::DynamicResources(rejection) => {
-            of_devices(rejection).into_iter().flat_map(detail).collect()
-        }
+        Rejection::NodePorts { port } => format!("port {}/{} is in use.", port.port, port.protocol),
+        Rejection::DynamicResources(rejection) => of_devices(rejection)?,
         Rejection::NotSelected { .. }
         | Rejection::NodeName { .. }
         | Rejection::NodeUnschedulable
-        | Rejection::NodeAffinity { label: None } => Vec::new(),
+        | Rejection::NodeAffinity { label: None }
+        | Rejection::NodeResourcesFit { .. } => return None,
+    };
+    Some(Detail { nodes: group.nodes.clone(), text })
+}
+
+/// What nodes have too little of: one sentence for all nodes that are short of the same, with the
+/// most that any of them has left.
+fn shortages(groups: &[RejectedNodes]) -> Vec<Detail> {
+    let mut by_resources: BTreeMap<Vec<&Name>, (Vec<NodeName>, Vec<Shortage>)> = BTreeMap::new();
+    for group in groups {
+        let Rejection::NodeResourcesFit { shortages } = &group.rejection else { continue };
+        let resources = shortages.iter().map(|shortage| &shortage.resource).collect();
+        let (nodes, best) = by_resources.entry(resources).or_insert_with(|| (Vec::new(), shortages.to_vec()));
+        nodes.extend(group.nodes.iter().cloned());
+        for (best, shortage) in best.iter_mut().zip(shortages) {
+            if free(shortage) > free(best) {
+                *best = shortage.clone();
+            }
+        }
     }
+    let detail = |(mut nodes, shortages): (Vec<NodeName>, Vec<Shortage>)| {
+        nodes.sort();
+        let at_most = if nodes.len() > 1 { "at most " } else { "" };
+        let shortage = |s: &Shortage| {
+            let unit = if &*s.resource == CPU { "m" } else { "" };
+            let (resource, requested, free, all) = (&s.resource, s.requested, free(s), s.allocatable);
+            format!("{resource}: {requested}{unit} requested, {at_most}{free}{unit} of {all}{unit} free")
+        };
+        Detail { nodes, text: format!("{}.", join(shortages.iter().map(shortage), "; ")) }
+    };
+    by_resources.into_values().map(detail).collect()
+}
+
+fn free(shortage: &Shortage) -> i64 {
+    shortage.allocatable.saturating_sub(shortage.used)
+}
+
+/// The details with equal texts put together, and those of the most nodes if they are too many.
+fn few(details: Vec<Detail>) -> Vec<Detail> {
+    let mut merged: Vec<Detail> = Vec::new();
+    let mut places = BTreeMap::new();
+    for detail in details {
+        match places.get(&detail.text) {
+            Some(place) => {
+                let known: &mut Detail = &mut merged[*place];
+                known.nodes.extend(detail.nodes);
+                known.nodes.sort();
+            }
+            None => {
+                places.insert(detail.text.clone(), merged.len());
+                merged.push(detail);
+            }
+        }
+    }
+    if merged.len() <= DETAILS_MOST {
+        return merged;
+    }
+    merged.sort_by_key(|detail| std::cmp::Reverse(detail.nodes.len()));
+    let rest = merged.split_off(DETAILS_MOST);
+    let nodes: usize = rest.iter().map(|detail| detail.nodes.len()).sum();
+    merged.push(Detail::general(format!("{nodes} more nodes have other reasons.")));
+    merged
 }
 
 fn of_devices(rejection: &DeviceRejection) -> Option<String> {

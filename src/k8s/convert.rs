@@ -76,7 +76,9 @@ fn requests(list: Option<&mut Node>) {
 fn devices(list: Option<&mut Node>) {
     for device in items(list) {
         if let Some(Entry { node: Node { value: Value::Map(entries), .. }, .. }) = device.take("basic") {
-            entries.into_iter().for_each(|entry| device.put(entry));
+            for entry in entries {
+                device.put(entry);
+            }
         }
     }
 }

@@ -11,7 +11,8 @@ use super::decode::format_time;
 use crate::model::selection::Requirement;
 use crate::model::{
     AllocatedConfig, Allocation, ClaimSpec, ConfigSource, ConsumerReference, DeviceResult, Name,
-    NodeSelector, NodeSelectorTerm, OpaqueConfig, OwnerReference, Quantity, ResourceClaim, Taint, Toleration,
+    NodeSelector, NodeSelectorTerm, OpaqueConfig, OwnerReference, Quantity, ResourceClaim, ShareId, Taint,
+    Toleration,
 };
 
 pub use request::claim_spec;
@@ -84,7 +85,7 @@ pub fn device_result(result: &DeviceResult) -> Value {
         .list("tolerations", &result.tolerations, toleration)
         .list("bindingConditions", result.binding_conditions.iter().flatten(), name)
         .list("bindingFailureConditions", result.binding_failure_conditions.iter().flatten(), name)
-        .set_if("shareID", result.share_id.as_ref().map(|share| share.as_str()))
+        .set_if("shareID", result.share_id.as_ref().map(ShareId::as_str))
         .set_if("consumedCapacity", result.consumed_capacity.as_deref().map(quantities))
         .list("skipNodeOperations", &result.skip_node_operations, name)
         .done()

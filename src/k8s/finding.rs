@@ -35,6 +35,8 @@ pub struct Issue {
     pub hint: Option<String>,
     /// Where.
     pub place: Place,
+    /// The CEL expression that does not compile; what was meant is known when all devices are.
+    pub expression: Option<Box<str>>,
 }
 
 /// Collects issues; the methods are upstream's constructors of `field.Error` and print alike.
@@ -61,7 +63,7 @@ impl Issues {
 
     /// Adds an issue.
     pub fn add(&mut self, field: &Field<'_, '_>, message: String, hint: Option<String>) {
-        self.list.push(Issue { field: field.path(), message, hint, place: field.place() });
+        self.list.push(Issue { field: field.path(), message, hint, place: field.place(), expression: None });
     }
 
     /// Adds an issue that has no field of its own.
@@ -69,10 +71,11 @@ impl Issues {
         self.list.push(issue);
     }
 
-    /// Gives the last issue a hint, if it has none.
-    pub fn hint(&mut self, hint: Option<String>) {
+    /// A CEL expression does not compile.
+    pub fn uncompiled(&mut self, field: &Field<'_, '_>, expression: &str, detail: &str) {
+        self.invalid(field, expression, detail);
         if let Some(issue) = self.list.last_mut() {
-            issue.hint = issue.hint.take().or(hint);
+            issue.expression = Some(expression.into());
         }
     }
 

@@ -47,7 +47,8 @@ pub enum Version {
 }
 
 impl Version {
-    const ALL: [Self; 4] = [Self::V1Alpha3, Self::V1Beta1, Self::V1Beta2, Self::V1];
+    /// All of them, oldest first.
+    pub const ALL: [Self; 4] = [Self::V1Alpha3, Self::V1Beta1, Self::V1Beta2, Self::V1];
 
     /// The version as the API spells it.
     pub fn as_str(self) -> &'static str {

@@ -87,12 +87,15 @@ pub fn selector_hint(expression: &str, names: &DeviceNames) -> Option<String> {
 fn access_hint(access: &Access<'_>, names: &DeviceNames) -> Option<String> {
     let Access { map, domain, name, comparison } = access;
     let knows_nothing = names.attributes.is_empty() && names.capacity.is_empty();
+    if knows_nothing && domain.contains('.') {
+        return capacity_comparison(access);
+    }
     let known = names.in_map(*map).get(*domain);
     if let (Some(known), Some(name)) = (known, name) {
         if known.contains(*name) {
             return capacity_comparison(access);
         }
-        return unknown_name(access, name, known, names);
+        return Some(unknown_name(access, name, known, names));
     }
     if known.is_some() {
         return None;
@@ -131,22 +134,17 @@ fn access_hint(access: &Access<'_>, names: &DeviceNames) -> Option<String> {
     (!knows_nothing).then(|| format!("no device has {map} of domain {domain:?}{meant}"))
 }
 
-fn unknown_name(
-    access: &Access<'_>,
-    name: &str,
-    known: &BTreeSet<Name>,
-    names: &DeviceNames,
-) -> Option<String> {
+fn unknown_name(access: &Access<'_>, name: &str, known: &BTreeSet<Name>, names: &DeviceNames) -> String {
     let Access { map, domain, comparison, .. } = access;
     let other = match map {
         Map::Attributes => Map::Capacity,
         Map::Capacity => Map::Attributes,
     };
     if names.in_map(other).get(*domain).is_some_and(|names| names.contains(name)) {
-        return Some(match other {
+        return match other {
             Map::Capacity => as_capacity(name, domain, comparison.as_ref()),
             Map::Attributes => format!("{name} is an attribute: `device.attributes['{domain}'].{name}`"),
-        });
+        };
     }
     let meant = nearest(name, known.iter().map(Name::as_str));
     let map = map.as_str();
@@ -155,7 +153,7 @@ fn unknown_name(
         || format!("there are {}", there.join(", ")),
         |meant| format!("did you mean `device.{map}['{domain}'].{meant}`?"),
     );
-    Some(format!("no device has {map} {name} of domain {domain:?}; {there}"))
+    format!("no device has {map} {name} of domain {domain:?}; {there}")
 }
 
 /// A capacity is a quantity: it is compared by `compareTo`, not with a text or number.

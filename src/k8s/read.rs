@@ -11,6 +11,7 @@ use super::decode::{self, DecodeError, Interner, Namespace, Workload, WorkloadKi
 use super::field::Field;
 use super::finding::{Finding, Issue, Issues};
 use super::kind::{Kind, Named, Version};
+use super::mistakes::{DeviceNames, selector_hint};
 use super::schema::{self, Schema};
 use super::tree::{Documents, Entry, Node as Tree, Place, SyntaxError, Value};
 use super::validate;
@@ -65,8 +66,10 @@ impl Objects {
 pub struct Reader {
     features: Features,
     interner: Interner,
-    schemas: BTreeMap<(Kind, Version), Arc<Schema>>,
+    expressions: validate::Expressions,
     objects: Objects,
+    /// Findings about expressions that do not compile, by their index.
+    uncompiled: Vec<(usize, Box<str>)>,
     generated: usize,
 }
 
@@ -98,9 +101,10 @@ impl Reader {
     /// A reader that checks as an API server with these gates.
     pub fn new(features: Features) -> Self {
         Self {
+            expressions: validate::Expressions::new(&features),
             features,
+            uncompiled: Vec::new(),
             interner: Interner::default(),
-            schemas: BTreeMap::new(),
             objects: Objects::default(),
             generated: 0,
         }
@@ -121,6 +125,12 @@ impl Reader {
 
     /// Everything that was read.
     pub fn finish(mut self) -> Objects {
+        let names = DeviceNames::of(self.objects.slices.iter().map(|read| &read.object));
+        for (index, expression) in &self.uncompiled {
+            if let Some(finding) = self.objects.invalid.get_mut(*index) {
+                finding.hint = selector_hint(expression, &names);
+            }
+        }
         validate::across_objects(&mut self.objects);
         self.objects
     }
@@ -133,7 +143,9 @@ impl Reader {
             && matches!(tree.get("items").map(|items| &items.value), Some(Value::List(_)))
         {
             if let Some(Entry { node: Tree { value: Value::List(items), .. }, .. }) = tree.take("items") {
-                items.into_iter().for_each(|item| self.object(item, file));
+                for item in items {
+                    self.object(item, file);
+                }
             }
             return;
         }
@@ -142,15 +154,16 @@ impl Reader {
         if let Some(field) = missing {
             let message = format!("Object '{}' is missing", if field == "kind" { "Kind" } else { field });
             let name = tree.get("metadata").and_then(|metadata| metadata.text("name")).unwrap_or_default();
-            let issue = Issue { field: field.to_owned(), message, hint: None, place: tree.place };
+            let issue =
+                Issue { field: field.to_owned(), message, hint: None, place: tree.place, expression: None };
             self.refuse(&format!("{kind}/{name}"), &source, vec![issue]);
             return;
         }
         match Kind::named(&api_version, &kind) {
             Named::Other => *self.objects.other_kinds.entry(kind).or_default() += 1,
-            Named::WrongVersion(known) => self.refuse_version(known, &api_version, &tree, source),
+            Named::WrongVersion(known) => self.refuse_version(known, &api_version, &tree, &source),
             Named::Known(known, version) if !known.is_served(version, self.features.version) => {
-                self.refuse_version(known, &api_version, &tree, source);
+                self.refuse_version(known, &api_version, &tree, &source);
             }
             Named::Known(kind, version) => {
                 self.complete_name(&mut tree, kind);
@@ -172,19 +185,18 @@ impl Reader {
                 Some("give one of them another name".to_owned()),
             );
         }
-        let schema =
-            self.schemas.entry((kind, version)).or_insert_with(|| Arc::new(Schema::of(kind, version)));
-        schema::check(&candidate.tree, schema, version, &mut issues);
+        schema::check(&candidate.tree, Schema::of(kind, version), version, &mut issues);
         if issues.is_empty() {
             to_v1(&mut candidate.tree, kind, version);
-            validate::object(kind, &candidate.tree, &self.features, &mut issues);
+            let expressions = &mut self.expressions;
+            validate::object(kind, &candidate.tree, &self.features, expressions, &mut issues);
         }
         if issues.is_empty()
             && let Err(error) = self.keep(&candidate)
         {
             let place = candidate.tree.place;
             let message = error.to_string();
-            issues.push(Issue { field: error.field, message, hint: None, place });
+            issues.push(Issue { field: error.field, message, hint: None, place, expression: None });
         }
         if issues.is_empty() {
             self.objects.seen.insert(candidate.name, candidate.source);
@@ -208,12 +220,12 @@ impl Reader {
             }
             Kind::ResourceClaim => source.keep(&mut objects.claims, decode::claim(tree, interner)?),
             Kind::ResourceClaimTemplate => {
-                source.keep(&mut objects.templates, decode::template(tree, interner)?)
+                source.keep(&mut objects.templates, decode::template(tree, interner)?);
             }
             Kind::DeviceClass => source.keep(&mut objects.classes, decode::class(tree, interner)?),
             Kind::ResourceSlice => source.keep(&mut objects.slices, decode::slice(tree, interner)?),
             Kind::DeviceTaintRule => {
-                source.keep(&mut objects.taint_rules, decode::taint_rule(tree, interner)?)
+                source.keep(&mut objects.taint_rules, decode::taint_rule(tree, interner)?);
             }
             Kind::Deployment => self.keep_workload(WorkloadKind::Deployment, candidate)?,
             Kind::ReplicaSet => self.keep_workload(WorkloadKind::ReplicaSet, candidate)?,
@@ -231,11 +243,15 @@ impl Reader {
     }
 
     fn refuse(&mut self, object: &str, source: &Source, issues: Vec<Issue>) {
-        let findings = issues.into_iter().map(|issue| source.finding(object, issue));
-        self.objects.invalid.extend(findings);
+        for mut issue in issues {
+            if let Some(expression) = issue.expression.take() {
+                self.uncompiled.push((self.objects.invalid.len(), expression));
+            }
+            self.objects.invalid.push(source.finding(object, issue));
+        }
     }
 
-    fn refuse_version(&mut self, kind: Kind, api_version: &str, tree: &Tree, source: Source) {
+    fn refuse_version(&mut self, kind: Kind, api_version: &str, tree: &Tree, source: &Source) {
         let message = format!("no matches for kind {:?} in version {api_version:?}", kind.as_str());
         let release = self.features.version;
         let served: Vec<_> = kind
@@ -247,13 +263,15 @@ impl Reader {
                 group => format!("{group}/{}", version.as_str()),
             })
             .collect();
-        let hint = match served.is_empty() {
-            true => format!("Kubernetes {release} does not have this kind"),
-            false => format!("Kubernetes {release} has {}", served.join(", ")),
+        let hint = if served.is_empty() {
+            format!("Kubernetes {release} does not have this kind")
+        } else {
+            format!("Kubernetes {release} has {}", served.join(", "))
         };
         let place = tree.entry("apiVersion").map_or(tree.place, |entry| entry.place);
-        let issue = Issue { field: "apiVersion".to_owned(), message, hint: Some(hint), place };
-        self.refuse(&object_name(kind, tree), &source, vec![issue]);
+        let issue =
+            Issue { field: "apiVersion".to_owned(), message, hint: Some(hint), place, expression: None };
+        self.refuse(&object_name(kind, tree), source, vec![issue]);
     }
 
     /// What `kubectl create` completes: the namespace, and a name from `generateName`.
@@ -284,9 +302,11 @@ impl Reader {
 fn object_name(kind: Kind, tree: &Tree) -> String {
     let metadata = tree.get("metadata");
     let text = |key: &str| metadata.and_then(|metadata| metadata.text(key)).unwrap_or_default();
-    match kind.is_namespaced() {
-        true => format!("{}/{}/{}", kind.as_str(), text("namespace"), text("name")),
-        false => format!("{}/{}", kind.as_str(), text("name")),
+    if kind.is_namespaced() {
+        let namespace = Some(text("namespace")).filter(|text| !text.is_empty()).unwrap_or("default");
+        format!("{}/{namespace}/{}", kind.as_str(), text("name"))
+    } else {
+        format!("{}/{}", kind.as_str(), text("name"))
     }
 }
 

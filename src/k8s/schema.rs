@@ -7,6 +7,7 @@ mod check;
 mod misplaced;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use k8s_openapi::api::{apps, batch, core, resource};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -45,8 +46,15 @@ enum Type {
 }
 
 impl Schema {
-    /// The shape of a kind in a version.
-    pub fn of(kind: Kind, version: Version) -> Self {
+    /// The shape of a kind in a version, made once.
+    pub fn of(kind: Kind, version: Version) -> &'static Self {
+        static KNOWN: [[OnceLock<Schema>; Version::ALL.len()]; Kind::ALL.len()] =
+            [const { [const { OnceLock::new() }; Version::ALL.len()] }; Kind::ALL.len()];
+        // Both enums number their variants from 0.
+        KNOWN[kind as usize][version as usize].get_or_init(|| Self::make(kind, version))
+    }
+
+    fn make(kind: Kind, version: Version) -> Self {
         use resource::{v1, v1alpha3, v1beta1, v1beta2};
         match (kind, version) {
             (Kind::Node, _) => Self::new::<core::v1::Node>(),

@@ -20,10 +20,13 @@ mod slice;
 mod status;
 mod workload;
 
+use std::collections::BTreeMap;
+
 use super::field::Field;
 use super::finding::Issues;
 use super::kind::Kind;
 use super::tree::Node;
+use crate::cel::{self, CompileError};
 use crate::model::Features;
 
 pub(super) use across::across_objects;
@@ -34,14 +37,49 @@ struct Context<'c> {
     issues: &'c mut Issues,
     /// Whether an API server stored the object: then rules that only hold at creation are past.
     stored: bool,
+    expressions: &'c mut Expressions,
+}
+
+/// CEL expressions that were compiled already, each with what is wrong with it.
+#[derive(Debug)]
+pub(super) struct Expressions {
+    environment: cel::Environment,
+    known: BTreeMap<Box<str>, Option<String>>,
+}
+
+impl Expressions {
+    pub(super) fn new(features: &Features) -> Self {
+        Self { environment: cel::Environment::new(features), known: BTreeMap::new() }
+    }
+
+    /// What an API server says about an expression that does not compile.
+    ///
+    /// A function that only our evaluator lacks is none of its business: the allocator refuses it.
+    fn wrong(&mut self, expression: &str) -> Option<String> {
+        if let Some(known) = self.known.get(expression) {
+            return known.clone();
+        }
+        let wrong = match cel::compile(expression, &self.environment) {
+            Ok(_) | Err(CompileError::Unsupported { .. } | CompileError::TooComplex) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        self.known.insert(expression.into(), wrong.clone());
+        wrong
+    }
 }
 
 /// Checks one object.
-pub(super) fn object(kind: Kind, object: &Node, features: &Features, issues: &mut Issues) {
+pub(super) fn object(
+    kind: Kind,
+    object: &Node,
+    features: &Features,
+    expressions: &mut Expressions,
+    issues: &mut Issues,
+) {
     let root = Field::root(object);
     let metadata = root.child("metadata");
     let stored = !metadata.child("resourceVersion").text().is_empty();
-    let cx = &mut Context { features, issues, stored };
+    let cx = &mut Context { features, issues, stored, expressions };
     meta::object_meta(kind, &metadata, cx.issues);
     gates::dropped_fields(kind, &root, cx);
     let spec = root.child("spec");

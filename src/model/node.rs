@@ -74,8 +74,13 @@ impl NodeInfo {
     /// The same with one pod more; a pod of that key already there is replaced.
     pub fn with_pod(&self, pod: Arc<Pod>) -> Self {
         let mut info = self.clone();
-        info.pods.insert(pod.key.clone(), pod);
-        info.recount();
+        if info.pods.contains_key(&pod.key) {
+            info.pods.insert(pod.key.clone(), pod);
+            info.recount();
+        } else {
+            info.count(&pod);
+            info.pods.insert(pod.key.clone(), pod);
+        }
         info
     }
 
@@ -96,10 +101,42 @@ impl NodeInfo {
         self.requested = ResourceAmounts::default();
         self.scored = ResourceAmounts::default();
         self.host_ports.clear();
-        for pod in self.pods.values() {
-            self.requested.add(&pod.requests());
-            self.scored.add(&pod.scored_requests());
-            self.host_ports.extend(pod.host_ports().cloned());
+        let pods = std::mem::take(&mut self.pods);
+        for pod in pods.values() {
+            self.count(pod);
         }
+        self.pods = pods;
+    }
+
+    fn count(&mut self, pod: &Pod) {
+        self.requested.add(&pod.requests());
+        self.scored.add(&pod.scored_requests());
+        self.host_ports.extend(pod.host_ports().cloned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ids::PodKey;
+    use super::super::pod::Container;
+    use super::*;
+
+    fn pod(name: &str, cpu: &str) -> Arc<Pod> {
+        let requests = Box::new([(Name::from("cpu"), cpu.parse().expect("a quantity"))]);
+        let host_ports = Box::new([HostPort { ip: "0.0.0.0".into(), protocol: "TCP".into(), port: 80 }]);
+        let container = Container { requests, host_ports, ..Container::default() };
+        Arc::new(Pod { key: PodKey::new("ns", name), containers: Box::new([container]), ..Pod::default() })
+    }
+
+    #[test]
+    fn a_node_counts_what_its_pods_use_as_they_come_change_and_go() {
+        let info = NodeInfo::default().with_pod(pod("a", "1")).with_pod(pod("b", "500m"));
+        assert_eq!((info.requested.milli_cpu, info.pods.len()), (1500, 2));
+        let info = info.with_pod(pod("a", "2"));
+        assert_eq!((info.requested.milli_cpu, info.pods.len()), (2500, 2));
+        let info = info.without_pod(&PodKey::new("ns", "a"));
+        assert_eq!((info.requested.milli_cpu, info.host_ports.len()), (500, 1));
+        let info = info.without_pod(&PodKey::new("ns", "b"));
+        assert_eq!((&info.requested, info.host_ports.len()), (&ResourceAmounts::default(), 0));
     }
 }

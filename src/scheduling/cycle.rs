@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::allocator::Allocator;
 use crate::model::{Features, NodeInfo, Pod, Snapshot};
 
 use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placement};
+use super::faulty_selectors::faulty_selectors;
 use super::options::Options;
 use super::plugins::dynamic_resources::{Filter, NodeDevices, Refusal};
 use super::plugins::{
@@ -15,10 +17,8 @@ use super::query_error::QueryError;
 use super::rejection::group;
 use super::reserve::reserve;
 use super::share_id::tie_break;
-use super::shim::Allocator;
 
 /// What is kept between cycles to make them fast. It never changes an answer.
-#[derive(Debug)]
 pub struct Memo {
     allocator: Allocator,
 }
@@ -105,7 +105,9 @@ fn find_fitting<'a>(
             Ok(devices) => fitting.push(FeasibleNode { info, devices }),
             Err(Refusal::Node(rejection)) => rejections.push((node.clone(), rejection)),
             Err(Refusal::Attempt(error)) => {
-                return Err(Box::new(Decision::Error(CycleError::Allocate { node: node.clone(), error })));
+                let selectors = faulty_selectors(snapshot, query, &error);
+                let error = CycleError::Allocate { node: node.clone(), error, selectors };
+                return Err(Box::new(Decision::Error(error)));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::allocator::AllocateError;
 use crate::model::{
     Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, ResourceClaim, Uid,
 };
@@ -9,7 +10,7 @@ use crate::model::{
 use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
 use super::rejection::RejectedNodes;
-use super::shim::{AllocateError, Violation};
+use super::shim::Violation;
 
 /// What became of one pod in one cycle.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,6 +183,8 @@ pub enum CycleError {
         node: NodeName,
         /// Why.
         error: AllocateError,
+        /// The selectors that the error is about, if it is about any.
+        selectors: Box<[Arc<str>]>,
     },
     /// A claim of the pod got no answer: a fault of this program. Nothing is written.
     NotAllocated {

@@ -9,6 +9,7 @@ pub mod assume;
 pub mod commit_plan;
 pub mod cycle;
 pub mod decision;
+mod faulty_selectors;
 pub mod options;
 pub mod plugins;
 pub mod query;

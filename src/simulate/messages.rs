@@ -3,27 +3,22 @@
 
 use std::fmt::Write as _;
 
+use super::advice::Advice;
 use super::report::PodReport;
 use crate::explain;
-use crate::k8s::{Finding, nearest};
-use crate::model::{ClaimKey, ClassName, Pod, Snapshot};
+use crate::k8s::Finding;
+use crate::model::{Pod, Snapshot};
 use crate::scheduling::decision::{Cause, CycleError};
-use crate::scheduling::options::Absence;
 use crate::scheduling::{Decision, QueryError, Rejection};
 
 /// Most invalid slices that are named one by one.
 const SLICES_NAMED: usize = 3;
 
 /// Why the pod waits: the decision in words, then the findings about the objects that it needs, and
-/// the nearest name where one is not there.
-pub fn pending(
-    decision: &Decision,
-    findings: &[Finding],
-    snapshot: &Snapshot,
-    templates: &[ClaimKey],
-) -> String {
+/// what was probably meant by names and selectors that lead nowhere.
+pub fn pending(decision: &Decision, pod: &Pod, findings: &[Finding], advice: &Advice<'_>) -> String {
     let mut message = explain::text(decision);
-    let needed = match decision {
+    let missing = match decision {
         Decision::Unschedulable(diagnosis) => match &diagnosis.cause {
             Cause::Query(error) => Some(error),
             _ => None,
@@ -31,24 +26,35 @@ pub fn pending(
         Decision::Error(CycleError::Query { error, .. }) => Some(error),
         _ => None,
     };
-    if let Some(error) = needed {
-        let object = object(error);
-        let mut own = findings.iter().filter(|finding| Some(&finding.object) == object.as_ref());
-        if let Some(finding) = own.next() {
-            let _ = write!(message, "\n  {}", sentence(finding));
+    if let Some(error) = missing {
+        if let Some(object) = object(error) {
+            message.push_str(&first_of(findings.iter().filter(|finding| finding.object == object)));
         }
-        match own.count() {
-            0 => {}
-            more => drop(write!(message, " and {more} more")),
+        if let Some(hint) = advice.on_missing(error) {
+            let _ = write!(message, "\n  {hint}");
         }
-        if let Some(name) = near(error, snapshot, templates) {
-            let _ = write!(message, "\n  The nearest name there is {name:?}.");
-        }
+        return message;
     }
     if lacks_devices(decision) {
         message.push_str(&invalid_slices(findings));
+        for hint in advice.on_selectors(pod) {
+            // The explanation may show the same right form already.
+            let form = hint.split('`').nth(1).unwrap_or(&hint);
+            if !message.contains(form) {
+                let _ = write!(message, "\n  {hint}");
+            }
+        }
     }
     message
+}
+
+/// The first of these findings, and how many more there are.
+fn first_of<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> String {
+    let Some(finding) = findings.next() else { return String::new() };
+    match findings.count() {
+        0 => format!("\n  {}", sentence(finding)),
+        more => format!("\n  {} and {more} more", sentence(finding)),
+    }
 }
 
 /// The object that is missing, as findings name it.
@@ -57,26 +63,6 @@ fn object(error: &QueryError) -> Option<String> {
         QueryError::ClaimNotFound { claim, .. } => Some(format!("ResourceClaim/{claim}")),
         QueryError::ClaimNotCreated { template, .. } => Some(format!("ResourceClaimTemplate/{template}")),
         QueryError::ClassNotFound { class, .. } => Some(format!("DeviceClass/{class}")),
-        _ => None,
-    }
-}
-
-/// The name of an object that is there, near to the one that is not.
-fn near<'a>(error: &'a QueryError, snapshot: &'a Snapshot, templates: &'a [ClaimKey]) -> Option<&'a str> {
-    let in_namespace = |wanted: &'a ClaimKey, keys: &mut dyn Iterator<Item = &'a ClaimKey>| {
-        let keys: Vec<_> = keys.filter(|key| key.namespace == wanted.namespace).collect();
-        nearest(&wanted.name, keys.into_iter().map(|key| key.name.as_str()))
-    };
-    match error {
-        QueryError::ClassNotFound { class, absence: None | Some(Absence::NotFound), .. } => {
-            nearest(class.as_str(), snapshot.classes().keys().map(ClassName::as_str))
-        }
-        QueryError::ClaimNotFound { claim, absence: None | Some(Absence::NotFound), .. } => {
-            in_namespace(claim, &mut snapshot.claims().keys())
-        }
-        QueryError::ClaimNotCreated { template, absence: None | Some(Absence::NotFound), .. } => {
-            in_namespace(template, &mut templates.iter())
-        }
         _ => None,
     }
 }
@@ -91,8 +77,13 @@ fn finding_text(Finding { field, message, .. }: &Finding) -> String {
     if message.contains(field.as_str()) { message.clone() } else { format!("{field}: {message}") }
 }
 
+/// Whether it is the devices that stand in the way, on one node at least.
 fn lacks_devices(decision: &Decision) -> bool {
-    let Decision::Unschedulable(diagnosis) = decision else { return false };
+    let diagnosis = match decision {
+        Decision::Unschedulable(diagnosis) => diagnosis,
+        Decision::Error(CycleError::Allocate { .. }) => return true,
+        _ => return false,
+    };
     let Cause::Nodes { rejected, .. } = &diagnosis.cause else { return false };
     rejected.iter().any(|group| matches!(group.rejection, Rejection::DynamicResources(_)))
 }

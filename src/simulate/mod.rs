@@ -12,6 +12,7 @@
     reason = "reads manifests and prints the report"
 )]
 
+mod advice;
 pub mod claims;
 pub mod input;
 mod messages;
@@ -32,6 +33,7 @@ use crate::config::{OutputFormat, SimulateSettings};
 
 use crate::k8s::{Finding, Objects, ReadError, Reader};
 use crate::scheduling::{Decision, Memo, Options};
+use advice::Advice;
 use input::{InputError, gather};
 use progress::Progress;
 use report::{InvalidReport, SimulationReport};
@@ -102,12 +104,13 @@ pub fn simulate(mut objects: Objects, settings: &SimulateSettings, files: &[Stri
     let (last, outcomes) =
         rounds::run(world.snapshot, &world.waiting, &mut memo, &options, &mut |left| progress.show(left));
     progress.end();
+    let advice = Advice::new(&last, &world.templates);
     let mut pods = Vec::with_capacity(outcomes.len());
     for outcome in &outcomes {
         pods.push(match &outcome.decision {
             Decision::Placed(placement) => view::placed(placement),
             Decision::Unschedulable(_) | Decision::Error(_) => {
-                let message = messages::pending(&outcome.decision, &findings, &last, &world.templates);
+                let message = messages::pending(&outcome.decision, &outcome.pod, &findings, &advice);
                 view::unplaced(&outcome.pod, &last, message)
             }
         });

@@ -12,13 +12,19 @@ use super::super::search::{Position, Problem};
 use super::Facts;
 
 #[derive(Debug, PartialEq, Eq, Hash)]
+struct Shares<'a> {
+    content: ContentId,
+    consumed: Option<&'a [(Name, Quantity)]>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Signature<'a> {
     options: Vec<usize>,
     values: Vec<&'a Attribute>,
     counters: Vec<(usize, usize, Quantity)>,
     groups: Vec<(usize, &'a Name, &'a [Name])>,
     /// Devices that can be shared differ by content, and by who shares them already.
-    shares: Option<(ContentId, Option<&'a [(Name, Quantity)]>)>,
+    shares: Option<Shares<'a>>,
     /// Matters to administrators only.
     is_held: bool,
 }
@@ -131,7 +137,10 @@ fn signature<'a>(problem: &Problem<'a>, facts: &'a Facts, number: usize, classes
         groups: groups
             .map(|c| (pools.devices[number].pool, &c.counter_set, &c.compatibility_groups[..]))
             .collect(),
-        shares: facts.shareable.has(number).then(|| (content, problem.held.shares(number))),
+        shares: facts
+            .shareable
+            .has(number)
+            .then(|| Shares { content, consumed: problem.held.shares(number) }),
         is_held: classes.any_admin && problem.held.dedicated.has(number),
     }
 }

@@ -2,5 +2,6 @@
 
 mod basics;
 mod random;
+mod reasons;
 mod shapes;
 mod world;

@@ -162,7 +162,7 @@ fn both(snapshot: &Snapshot, specs: &[ClaimSpec]) -> Option<[End; 2]> {
 #[test]
 fn pruning_never_changes_the_answer() {
     let (mut found, mut failed, mut none) = (0, 0, 0);
-    for seed in 0..3_000 {
+    for seed in 0..1_500 {
         let errors = seed % 4 == 0;
         let (snapshot, specs) = random_world(&mut Dice::new(seed), errors);
         let Some([plain, pruned]) = both(&snapshot, &specs) else { continue };
@@ -174,5 +174,5 @@ fn pruning_never_changes_the_answer() {
         }
         assert_eq!(plain, pruned, "seed {seed}");
     }
-    assert!(found > 200 && none > 200 && failed > 20, "{found} {none} {failed}");
+    assert!(found > 100 && none > 100 && failed > 10, "{found} {none} {failed}");
 }

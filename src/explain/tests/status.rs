@@ -3,7 +3,8 @@ use std::sync::Arc;
 use crate::explain::{DecisionView, message, status_line, text};
 use crate::model::pod::UnservedFeature;
 use crate::model::{
-    Allocation, ClaimKey, HostPort, KubernetesVersion, Name, NodeName, Pod, Taint, TaintEffect,
+    Allocation, ClaimKey, DeviceSelector, HostPort, KubernetesVersion, Name, NodeName, Pod, RequestKind,
+    Taint, TaintEffect,
 };
 use crate::scheduling::decision::{Cause, CycleError, Diagnosis, PostFilter};
 use crate::scheduling::options::Absence;
@@ -253,21 +254,44 @@ fn a_claim_of_somebody_else_says_whose_it_is() {
     assert!(message.ends_with("It belongs to Pod other (uid u2)."), "{message}");
 }
 
+fn short_of_cpu(used: i64) -> Rejection {
+    let shortage = Shortage { resource: "cpu".into(), requested: 4000, used, allocatable: 8000 };
+    Rejection::NodeResourcesFit { shortages: Box::new([shortage]) }
+}
+
 #[test]
 fn nodes_are_named_one_by_one_up_to_three() {
-    let shortage = Shortage { resource: "cpu".into(), requested: 4000, used: 6000, allocatable: 8000 };
-    let short = || Rejection::NodeResourcesFit { shortages: Box::new([shortage.clone()]) };
-    let nodes = ["n1", "n2", "n3", "n4"];
-    let four = rejected(&nodes.map(|node| (node, short())));
-    assert_eq!(
-        text(&Decision::Unschedulable(four)),
-        "0/4 nodes are available: 4 Insufficient cpu.\n  On 4 nodes (n1, n2, n3, …): cpu: 4000m requested, 6000m of 8000m in use."
-    );
     let one = rejected(&[("n1", taint("dedicated"))]);
     assert_eq!(
         text(&Decision::Unschedulable(one)),
         "0/1 nodes are available: 1 node(s) had untolerated taint(s).\n  On node n1: taint dedicated=infra:NoSchedule is not tolerated."
     );
+    let four = rejected(&["n1", "n2", "n3", "n4"].map(|node| (node, taint("dedicated"))));
+    let text = text(&Decision::Unschedulable(four));
+    assert!(text.contains("On 4 nodes (n1, n2, n3, …): taint dedicated=infra:NoSchedule"), "{text}");
+}
+
+#[test]
+fn nodes_short_of_the_same_are_told_together_however_much_they_have() {
+    let one = rejected(&[("n1", short_of_cpu(6000))]);
+    let detail = |diagnosis| text(&Decision::Unschedulable(diagnosis)).lines().nth(1).map(str::to_owned);
+    assert_eq!(detail(one).as_deref(), Some("  On node n1: cpu: 4000m requested, 2000m of 8000m free."));
+    let two = rejected(&[("n1", short_of_cpu(6000)), ("n2", short_of_cpu(5000))]);
+    assert_eq!(
+        detail(two).as_deref(),
+        Some("  On 2 nodes (n1, n2): cpu: 4000m requested, at most 3000m of 8000m free.")
+    );
+}
+
+#[test]
+fn of_many_reasons_those_of_the_most_nodes_are_told() {
+    let names: Vec<String> = (0..100).map(|index| format!("n{index:03}")).collect();
+    let nodes: Vec<_> = names.iter().map(|name| (&**name, taint(name))).collect();
+    let diagnosis = rejected(&[&nodes[..], &[("a", taint("x")), ("b", taint("x"))]].concat());
+    let text = text(&Decision::Unschedulable(diagnosis));
+    assert_eq!(text.lines().count(), 1 + 12 + 1, "{text}");
+    assert!(text.contains("On 2 nodes (a, b): taint x="), "{text}");
+    assert!(text.ends_with("89 more nodes have other reasons."), "{text}");
 }
 
 #[test]
@@ -285,4 +309,23 @@ fn the_view_says_what_the_text_says() {
     assert_eq!(json["rejections"][0]["code"], "UnschedulableAndUnresolvable");
     assert_eq!(json["rejections"][1]["reasons"][0], "node(s) had untolerated taint(s)");
     assert_eq!(json["details"][0]["nodes"][0], "n2");
+}
+
+#[test]
+fn a_selector_that_fails_on_a_device_ends_the_attempt_and_is_shown() {
+    let mut snapshot = world(2, 1);
+    let mut request = exactly("r", 1);
+    let selector = "device.attributes['memory'].quantity >= '40Gi'";
+    if let RequestKind::Exactly(requirement) = &mut request.kind {
+        requirement.selectors = Box::new([DeviceSelector { expression: Some(selector.into()) }]);
+    }
+    snapshot.set_claim(Arc::new(claim("c", [request])));
+    let message = message(&decide(&snapshot, &pod("p", &[("g", "c")]))).expect("the attempt failed");
+    let start = "running \"DynamicResources\" filter plugin: claim default/c: selector #0 on device gpu.example.com/n1/gpu-0: CEL runtime error: ";
+    assert!(message.starts_with(start), "{message}");
+    let end = format!(
+        ". The selector is `{selector}`. Attributes have no quantities; a size is a capacity, keyed by domain: \
+         device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0"
+    );
+    assert!(message.ends_with(&end), "{message}");
 }

@@ -43,20 +43,14 @@ fn result(field: &Field<'_, '_>, interner: &mut Interner) -> Result<DeviceResult
         binding_conditions: optional_names(&field.child("bindingConditions"), interner)?,
         binding_failure_conditions: optional_names(&field.child("bindingFailureConditions"), interner)?,
         share_id: share_id(field)?,
-        consumed_capacity: match consumed.is_set() {
-            true => Some(quantities(&consumed, interner)?),
-            false => None,
-        },
+        consumed_capacity: consumed.is_set().then(|| quantities(&consumed, interner)).transpose()?,
         skip_node_operations: names(&field.child("skipNodeOperations"), interner)?,
     })
 }
 
 /// A list whose absence has a meaning of its own.
 pub(super) fn optional_names(field: &Field<'_, '_>, interner: &mut Interner) -> Result<Option<Box<[Name]>>> {
-    match field.is_set() {
-        true => names(field, interner).map(Some),
-        false => Ok(None),
-    }
+    field.is_set().then(|| names(field, interner)).transpose()
 }
 
 fn allocated_config(field: &Field<'_, '_>, interner: &mut Interner) -> Result<AllocatedConfig> {

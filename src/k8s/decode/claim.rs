@@ -34,10 +34,10 @@ pub fn claim(object: &Tree, interner: &mut Interner) -> Result<ResourceClaim> {
         has_finalizer: metadata.child("finalizers").items().any(|item| item.str() == Some(CLAIM_FINALIZER)),
         deleting: metadata.child("deletionTimestamp").is_set(),
         spec: claim_spec(&object.child("spec"), interner)?,
-        allocation: match allocated.is_set() {
-            true => Some(Arc::new(allocation::allocation(&allocated, interner)?)),
-            false => None,
-        },
+        allocation: (allocated.is_set())
+            .then(|| allocation::allocation(&allocated, interner))
+            .transpose()?
+            .map(Arc::new),
         reserved_for: allocation::reserved_for(&status.child("reservedFor"), interner)?,
         devices: allocation::device_statuses(&status.child("devices"), interner)?,
     })
@@ -87,15 +87,16 @@ pub fn taint_rule(object: &Tree, interner: &mut Interner) -> Result<DeviceTaintR
     let is_known = selector.entries().all(|(key, field)| known(key) || !field.is_set());
     Ok(DeviceTaintRule {
         name: name(&object.child("metadata").child("name"), interner)?,
-        selector: match selector.is_set() && is_known {
-            true => Some(DeviceTaintSelector {
-                driver: optional_name(&selector.child("driver"), interner)?,
-                pool: optional_name(&selector.child("pool"), interner)?,
-                device: optional_name(&selector.child("device"), interner)?,
-            }),
-            false => None,
-        },
+        selector: (selector.is_set() && is_known).then(|| taint_selector(&selector, interner)).transpose()?,
         taint: taint(&spec.child("taint"), interner)?,
+    })
+}
+
+fn taint_selector(selector: &Field<'_, '_>, interner: &mut Interner) -> Result<DeviceTaintSelector> {
+    Ok(DeviceTaintSelector {
+        driver: optional_name(&selector.child("driver"), interner)?,
+        pool: optional_name(&selector.child("pool"), interner)?,
+        device: optional_name(&selector.child("device"), interner)?,
     })
 }
 
@@ -166,10 +167,9 @@ fn requirement(field: &Field<'_, '_>, interner: &mut Interner) -> Result<DeviceR
         mode: allocation_mode(field, interner)?,
         admin_access: boolean(&field.child("adminAccess"))?,
         tolerations: tolerations(&field.child("tolerations"), interner)?,
-        capacity: match capacity.is_set() {
-            true => Some(quantities(&capacity.child("requests"), interner)?),
-            false => None,
-        },
+        capacity: (capacity.is_set())
+            .then(|| quantities(&capacity.child("requests"), interner))
+            .transpose()?,
         derived_attributes,
     })
 }

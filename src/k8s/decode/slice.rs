@@ -96,10 +96,7 @@ fn capacity(field: &Field<'_, '_>) -> Result<Capacity> {
     let policy = field.child("requestPolicy");
     Ok(Capacity {
         value: quantity(&field.child("value"))?.unwrap_or_default(),
-        policy: match policy.is_set() {
-            true => Some(request_policy(&policy)?),
-            false => None,
-        },
+        policy: policy.is_set().then(|| request_policy(&policy)).transpose()?,
     })
 }
 

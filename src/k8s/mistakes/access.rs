@@ -93,12 +93,11 @@ fn comparison(text: &str) -> Option<Comparison<'_>> {
     let (operator, rest) =
         [">=", "<=", "==", "!=", ">", "<"].iter().find_map(|op| Some((*op, text.strip_prefix(op)?)))?;
     let rest = rest.trim_start();
-    let literal = match quoted(rest) {
-        Some((literal, _)) => literal,
-        None => {
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            Some(&rest[..end]).filter(|literal| !literal.is_empty())?
-        }
+    let literal = if let Some((literal, _)) = quoted(rest) {
+        literal
+    } else {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        Some(&rest[..end]).filter(|literal| !literal.is_empty())?
     };
     Some(Comparison { operator, literal })
 }

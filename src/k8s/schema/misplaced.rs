@@ -1,6 +1,7 @@
 //! Unknown fields: where they belong, and what was meant.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::{Schema, Type, TypeId};
 use crate::k8s::field::Field;
@@ -36,7 +37,7 @@ pub(super) fn report(
         return;
     }
     if let Some(home) = home_of(schema, fields, key) {
-        message.push_str(&format!(": it belongs under `{home}`"));
+        let _ = write!(message, ": it belongs under `{home}`");
         let right = parent.node().filter(|_| is_first).map(|node| {
             let moved = |key: &str| !fields.contains_key(key) && home_of(schema, fields, key) == Some(home);
             yaml(&nested(node, home, moved))

@@ -95,3 +95,39 @@ fn a_class_that_does_not_exist_gets_the_nearest_name() {
     assert!(class_hint("fpga", classes).unwrap().contains("gpu.example.com, nic.example.com"));
     assert!(class_hint("fpga", []).unwrap().contains("no device class at all"));
 }
+
+#[test]
+fn a_selector_that_does_not_compile_is_refused_with_its_place_and_the_right_form() {
+    let objects = read_text(
+        "\
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: big}
+spec:
+  selectors:
+  - cel:
+      expression: device.capacity['gpu.acme.io'].memory >= '40Gi'
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-gpu}
+spec:
+  driver: gpu.acme.io
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  nodeName: n1
+  devices:
+  - name: gpu-0
+    capacity: {memory: {value: 80Gi}}
+",
+    );
+    let [finding] = objects.invalid.as_slice() else { panic!("{:?}", objects.invalid) };
+    assert_eq!(finding.field, "spec.selectors[0].cel.expression");
+    assert!(finding.message.contains("compilation failed: ERROR: <input>:1:"), "{}", finding.message);
+    assert!(finding.message.contains("no matching overload"), "{}", finding.message);
+    assert_eq!(finding.line, 7);
+    let hint = finding.hint.as_deref().unwrap_or_default();
+    assert!(
+        hint.contains("device.capacity['gpu.acme.io'].memory.compareTo(quantity('40Gi')) >= 0"),
+        "{hint}"
+    );
+}

@@ -1,5 +1,7 @@
 //! YAML and JSON texts as trees.
 
+use std::fmt::Write as _;
+
 use crate::k8s::read;
 use crate::k8s::tree::{Documents, MAX_DEPTH, Node, SyntaxError, Value};
 use crate::model::Features;
@@ -92,7 +94,7 @@ fn aliases_are_followed_within_a_budget() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-        bomb += &format!("a{level}: &a{level} [{aliases}]\n");
+        let _ = writeln!(bomb, "a{level}: &a{level} [{aliases}]");
     }
     assert!(error(&bomb).message.contains("aliases add more than"));
     assert!(error("a: &a [*a]\n").message.contains("contains itself"));

@@ -53,5 +53,5 @@ fn forbidden(field: String, namespace: &Name) -> Issue {
         format!("admin access to devices requires the `{LABEL}: true` label on the containing namespace");
     let hint = format!("give Namespace {namespace} the label {LABEL}: \"true\"");
     let message = format!("{field}: Forbidden: {detail}");
-    Issue { field, message, hint: Some(hint), place: Place::default() }
+    Issue { field, message, hint: Some(hint), place: Place::default(), expression: None }
 }

@@ -113,12 +113,11 @@ pub(super) fn node_taints(taints: &Field<'_, '_>, cx: &mut Context<'_>) {
 
 /// `spec.topologySpreadConstraints`.
 pub(super) fn topology_spread(constraints: &Field<'_, '_>, cx: &mut Context<'_>) {
-    let mut seen = std::collections::BTreeSet::new();
-    for constraint in constraints.items() {
+    for (index, constraint) in constraints.items().enumerate() {
         let skew = constraint.child("maxSkew");
         let number = skew.int().unwrap_or(0);
         if number <= 0 {
-            cx.issues.invalid_value(&skew, number, "must be greater than 0");
+            cx.issues.invalid_value(&skew, number, "must be greater than zero");
         }
         let key = constraint.child("topologyKey");
         if key.text().is_empty() {
@@ -130,9 +129,16 @@ pub(super) fn topology_spread(constraints: &Field<'_, '_>, cx: &mut Context<'_>)
         if !matches!(action.text(), "DoNotSchedule" | "ScheduleAnyway") {
             cx.issues.unsupported(&action, action.text(), &["DoNotSchedule", "ScheduleAnyway"]);
         }
-        if !seen.insert((key.text(), action.text())) {
-            let pair = format!("{{{}, {}}}", key.text(), action.text());
-            cx.issues.duplicate(&constraint, &pair);
+        let pair = |constraint: &Field<'_, '_>| {
+            format!(
+                "{{{}, {}}}",
+                constraint.child("topologyKey").text(),
+                constraint.child("whenUnsatisfiable").text()
+            )
+        };
+        let this = pair(&constraint);
+        if constraints.items().skip(index + 1).any(|later| pair(&later) == this) {
+            cx.issues.duplicate(&constraint.child("{topologyKey, whenUnsatisfiable}"), &this);
         }
         label_selector(&constraint.child("labelSelector"), cx.issues);
     }

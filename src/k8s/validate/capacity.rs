@@ -56,7 +56,9 @@ fn valid_values(values: &Field<'_, '_>, default: &Quantity, total: &Quantity, cx
             cx.issues.invalid(&item, &after.to_string(), "values must be sorted in ascending order");
         }
     }
-    if !too_many(values, OPTIONS_MAX, cx) {
+    // Upstream does not look at the options of a list that is too long, nor for the default in it.
+    let is_short = !too_many(values, OPTIONS_MAX, cx);
+    if is_short {
         let is_exact = cx.features.has(FeatureGate::DRAFractionalCapacityRange);
         let mut seen = BTreeSet::new();
         for (amount, item) in amounts.iter().zip(values.items()) {
@@ -72,7 +74,7 @@ fn valid_values(values: &Field<'_, '_>, default: &Quantity, total: &Quantity, cx
             seen.insert(key);
         }
     }
-    if !amounts.iter().any(|amount| amount.compare(default) == Ordering::Equal) {
+    if !is_short || !amounts.iter().any(|amount| amount.compare(default) == Ordering::Equal) {
         let detail = "default value is not valid according to the requestPolicy";
         cx.issues.invalid(values, &default.to_string(), detail);
     }

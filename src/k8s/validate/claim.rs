@@ -249,7 +249,7 @@ pub(super) fn class_spec(spec: &Field<'_, '_>, cx: &mut Context<'_>) {
         config.items().for_each(|item| configuration(&item, cx));
     }
     let name = spec.child("extendedResourceName");
-    if name.is_set() && !names::is_extended_resource(name.text()) {
-        cx.issues.invalid(&name, name.text(), "must be a valid extended resource name");
+    if name.is_set() {
+        invalid_all(&name, name.text(), names::extended_resource(name.text()), cx.issues);
     }
 }

@@ -55,7 +55,7 @@ fn container(container: &Field<'_, '_>, claims: &BTreeSet<&str>, cx: &mut Contex
     }
     ports(&container.child("ports"), cx);
     super::pod::enumerated(&container.child("imagePullPolicy"), &["Always", "IfNotPresent", "Never"], cx);
-    super::pod::enumerated(&container.child("restartPolicy"), &["Always", "OnFailure", "Never"], cx);
+    super::pod::enumerated(&container.child("restartPolicy"), &["Always", "Never", "OnFailure"], cx);
     let requirements = container.child("resources");
     resources::container(&requirements, cx);
     claim_names(&requirements.child("claims"), claims, cx);
@@ -110,7 +110,7 @@ fn claim_names(list: &Field<'_, '_>, claims: &BTreeSet<&str>, cx: &mut Context<'
             continue;
         }
         let request = item.child("request");
-        if !request.text().is_empty() {
+        if !request.text().is_empty() && !seen.contains(&(name, "")) {
             invalid_all(&request, request.text(), names::dns_label(request.text()), cx.issues);
         }
         // A claim as a whole overlaps with each of its requests.

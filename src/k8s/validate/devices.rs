@@ -129,6 +129,12 @@ pub(super) fn fully_qualified_name(name: &Field<'_, '_>, cx: &mut Context<'_>) {
 /// An identity in the form of RFC 4122.
 pub(super) fn uuid(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     let text = field.text();
+    // Plain, in braces, as a URN, or without hyphens.
+    if ![32, 36, 38, 45].contains(&text.len()) {
+        let detail = format!("error validating uid: invalid UUID length: {}", text.len());
+        cx.issues.invalid(field, text, &detail);
+        return;
+    }
     let groups: Vec<_> = text.split('-').map(str::len).collect();
     let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
     if groups != [8, 4, 4, 4, 12] || !hex {
@@ -145,6 +151,8 @@ pub(super) fn cel_expression(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     if field.text().len() > EXPRESSION_MAX {
         cx.issues.too_long(field, EXPRESSION_MAX);
+    } else if let Some(wrong) = cx.expressions.wrong(field.text()) {
+        cx.issues.uncompiled(field, field.text(), &wrong);
     }
 }
 

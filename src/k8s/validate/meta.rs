@@ -20,17 +20,21 @@ pub(super) fn object_meta(kind: Kind, metadata: &Field<'_, '_>, issues: &mut Iss
         invalid_all(&name, name.text(), form(name.text()), issues);
     }
     let namespace = metadata.child("namespace");
-    match (kind.is_namespaced(), namespace.text()) {
-        (false, "") => {}
-        (false, _) => issues.forbidden(&namespace, "not allowed on this type"),
-        (true, text) => invalid_all(&namespace, text, names::dns_label(text), issues),
+    // Of what has no namespace, an API server drops it.
+    if kind.is_namespaced() {
+        invalid_all(&namespace, namespace.text(), names::dns_label(namespace.text()), issues);
     }
     labels(&metadata.child("labels"), issues);
     annotations(&metadata.child("annotations"), issues);
     owners(&metadata.child("ownerReferences"), issues);
     let finalizers = metadata.child("finalizers");
     for finalizer in finalizers.items() {
-        invalid_all(&finalizers, finalizer.text(), names::label_key(finalizer.text()), issues);
+        let text = finalizer.text();
+        invalid_all(&finalizers, text, names::label_key(text), issues);
+        if !text.contains('/') && !matches!(text, "kubernetes" | "orphan" | "foregroundDeletion") {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            issues.invalid(&finalizer, text, detail);
+        }
     }
 }
 

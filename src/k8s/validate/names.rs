@@ -152,6 +152,21 @@ pub(super) fn is_semver(text: &str) -> bool {
         && build.is_none_or(|build| build.split('.').all(plain))
 }
 
+/// What is wrong with the name of an extended resource.
+pub(super) fn extended_resource(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if !name.contains('/') {
+        wrong.push("a name must be a domain-prefixed path, such as 'example.com/my-prop'".to_owned());
+    } else if name.contains("kubernetes.io/") {
+        wrong.push("must not have \"kubernetes.io/\" domain".to_owned());
+    }
+    if name.starts_with("requests.") {
+        wrong.push("must not have \"requests.\" prefix".to_owned());
+    }
+    wrong.extend(label_key(&format!("requests.{name}")));
+    wrong
+}
+
 /// Whether a name is that of an extended resource (`k8s.io/kubernetes/pkg/apis/core/helper`).
 pub(super) fn is_extended_resource(name: &str) -> bool {
     !is_native_resource(name)

@@ -142,9 +142,9 @@ fn volumes(volumes: &Field<'_, '_>, cx: &mut Context<'_>) {
         if !seen.insert(name.text()) {
             cx.issues.duplicate(&name, name.text());
         }
-        let sources = volume.entries().filter(|(key, source)| *key != "name" && source.is_set()).count();
-        if sources > 1 {
-            cx.issues.forbidden(&volume, "may not specify more than 1 volume type");
+        let sources = volume.fields().filter(|(key, source)| *key != "name" && source.is_set());
+        for (_, source) in sources.skip(1) {
+            cx.issues.forbidden(&source, "may not specify more than 1 volume type");
         }
     }
 }

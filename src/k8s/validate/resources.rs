@@ -43,6 +43,13 @@ pub(super) fn pod_level(requirements: &Field<'_, '_>, spec: &Field<'_, '_>, cx: 
         cx.issues.forbidden(&claims, "claims may not be set for Resources at pod-level");
     }
     requests_and_limits(requirements, pod_resource, cx);
+    for (name, request) in requirements.child("requests").entries() {
+        let total = aggregate(spec, name);
+        if let Some(amount) = amount(&request).filter(|amount| total.compare(amount) == Ordering::Greater) {
+            let detail = format!("must be greater than or equal to aggregate container requests of {total}");
+            cx.issues.invalid(&request, &amount.to_string(), &detail);
+        }
+    }
     let limits = requirements.child("limits");
     for container in spec.child("containers").items() {
         let requirements = container.child("resources");
@@ -62,6 +69,32 @@ fn amount(field: &Field<'_, '_>) -> Option<Quantity> {
 
 fn find(list: &Field<'_, '_>, name: &str) -> Option<Quantity> {
     list.entries().find(|(key, _)| *key == name).and_then(|(_, field)| amount(&field))
+}
+
+/// What the containers of a pod request of a resource in all, by the rules of init containers.
+fn aggregate(spec: &Field<'_, '_>, name: &str) -> Quantity {
+    let of = |container: &Field<'_, '_>| {
+        let requirements = container.child("resources");
+        let requested = find(&requirements.child("requests"), name);
+        requested.or_else(|| find(&requirements.child("limits"), name)).unwrap_or_default()
+    };
+    let mut running = Quantity::zero();
+    for container in spec.child("containers").items() {
+        running = running.add(&of(&container));
+    }
+    let mut sidecars = Quantity::zero();
+    let mut peak = Quantity::zero();
+    for container in spec.child("initContainers").items() {
+        let moment = sidecars.add(&of(&container));
+        if container.child("restartPolicy").text() == "Always" {
+            sidecars = moment.clone();
+        }
+        if moment.compare(&peak) == Ordering::Greater {
+            peak = moment;
+        }
+    }
+    running = running.add(&sidecars);
+    if peak.compare(&running) == Ordering::Greater { peak } else { running }
 }
 
 fn requests_and_limits(
@@ -116,13 +149,11 @@ fn is_container_resource(name: &str) -> bool {
 
 fn container_resource(field: &Field<'_, '_>, name: &str, cx: &mut Context<'_>) {
     let wrong = names::label_key(name);
-    if !wrong.is_empty() {
-        invalid_all(field, name, wrong, cx.issues);
-        return;
-    }
+    let is_key = wrong.is_empty();
+    invalid_all(field, name, wrong, cx.issues);
     if !name.contains('/') {
         if !is_container_resource(name) {
-            if !is_standard_resource(name) {
+            if is_key && !is_standard_resource(name) {
                 cx.issues.invalid(field, name, "must be a standard resource type or fully qualified");
             }
             cx.issues.invalid(field, name, "must be a standard resource for containers");

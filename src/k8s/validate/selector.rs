@@ -87,7 +87,7 @@ pub(super) fn label_selector(selector: &Field<'_, '_>, issues: &mut Issues) {
                     .forbidden(&values, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => issues.invalid(&operator, other, "not a valid label selector operator"),
+            other => issues.invalid(&operator, other, "not a valid selector operator"),
         }
         let key = requirement.child("key");
         invalid_all(&key, key.text(), names::label_key(key.text()), issues);

@@ -217,11 +217,16 @@ fn attribute(attribute: &Field<'_, '_>, cx: &mut Context<'_>) {
         }
     }
     let kinds = ["int", "bool", "string", "version"];
-    let set = kinds.iter().chain(&LISTS).filter(|name| attribute.child(name).is_set()).count();
-    match set {
-        0 => cx.issues.invalid(attribute, "", "exactly one value must be specified"),
+    let set: Vec<_> =
+        kinds.iter().chain(&LISTS).copied().filter(|name| attribute.child(name).is_set()).collect();
+    let all = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`";
+    match set.len() {
+        0 => cx.issues.invalid(attribute, "", &format!("must specify one of: {all}")),
         1 => {}
-        _ => cx.issues.invalid_value(attribute, json(attribute), "exactly one value must be specified"),
+        _ => {
+            let value = format!("{{{}}}", set.join(", "));
+            cx.issues.invalid(attribute, &value, &format!("must specify exactly one of: {all}"));
+        }
     }
 }
 

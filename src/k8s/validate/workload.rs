@@ -25,7 +25,8 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
         (Kind::Job, "" | "Always") => {
             cx.issues.required(&policy, "valid values: \"OnFailure\", \"Never\"");
         }
-        (Kind::Job, _) | (_, "" | "Always") => {}
+        (Kind::Job, "OnFailure" | "Never") | (_, "" | "Always") => {}
+        (Kind::Job, other) => cx.issues.unsupported(&policy, other, &["OnFailure", "Never"]),
         (_, other @ ("OnFailure" | "Never")) => cx.issues.unsupported(&policy, other, &["Always"]),
         _ => {}
     }
@@ -39,8 +40,14 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
 }
 
 fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) {
+    let metadata = template.child("metadata");
+    let labels = metadata.child("labels");
+    let unmatched = "`selector` does not match template `labels`";
     if !field.is_set() {
-        cx.issues.required(field, "");
+        if kind != Kind::DaemonSet {
+            cx.issues.required(field, "");
+        }
+        cx.issues.invalid_value(&labels, json(&labels), unmatched);
         return;
     }
     let before = cx.issues.list().len();
@@ -52,9 +59,7 @@ fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &m
     if cx.issues.list().len() > before {
         return;
     }
-    let metadata = template.child("metadata");
-    let labels = metadata.child("labels");
     if !selector::selects(field, &labels) {
-        cx.issues.invalid_value(&labels, json(&labels), "`selector` does not match template `labels`");
+        cx.issues.invalid_value(&labels, json(&labels), unmatched);
     }
 }

@@ -225,6 +225,13 @@ fn sums_are_exact_far_apart() {
 }
 
 #[test]
+fn long_numbers_keep_every_digit() {
+    let text = "1234567890".repeat(701) + "7";
+    assert_eq!(parse(&text).to_string(), text);
+    assert_eq!(parse(&format!("0.{text}")).to_string(), "123456790n");
+}
+
+#[test]
 fn an_exact_value_is_given_only_where_there_is_one() {
     assert_eq!(parse("1.5").exact_scaled_value(-3), Some(1500));
     assert_eq!(parse("1.5").exact_scaled_value(0), None);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 use crate::model::{
     Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
 };
@@ -10,7 +11,6 @@ use crate::scheduling::decision::PostFilter;
 use crate::scheduling::options::Options;
 use crate::scheduling::query::PodQuery;
 use crate::scheduling::rejection::{DeviceRejection, Rejection, Unavailability, UnavailableClaim};
-use crate::scheduling::shim::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 
 use super::extended_resources::{NodeClaim, PLACEHOLDER, ServedByDra, placeholder_uid};
 

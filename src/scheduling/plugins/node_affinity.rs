@@ -16,17 +16,17 @@ pub fn pre_filter(pod: &Pod) -> Result<NodeSet, QueryError> {
     if terms.is_empty() {
         return Ok(NodeSet::All);
     }
-    let mut names = BTreeSet::new();
+    let mut nodes = BTreeSet::new();
     for term in terms {
         match named_nodes(term) {
-            Some(named) => names.extend(named),
+            Some(more) => nodes.extend(more),
             None => return Ok(NodeSet::All),
         }
     }
-    if names.is_empty() {
+    if nodes.is_empty() {
         return Err(QueryError::AffinityTermsConflict);
     }
-    Ok(NodeSet::Only(names))
+    Ok(NodeSet::Only(nodes))
 }
 
 /// The nodes that all `metadata.name` requirements of a term name; `None` without such a one.

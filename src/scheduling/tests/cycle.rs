@@ -69,6 +69,35 @@ fn devices_are_chosen_in_the_order_of_the_pool_and_reported_per_claim() {
 }
 
 #[test]
+fn nodes_that_cannot_give_the_devices_are_grouped_by_reason() {
+    let mut snapshot = with_claim(world(3, 1), claim("c", [exactly("r", 2)]));
+    snapshot.set_node(tainted_node("n2"));
+    let diagnosis = pending(decide(&snapshot, &pod("p", &[("g", "c")])));
+    assert_eq!(diagnosis.nodes, 3);
+    assert_eq!(diagnosis.post_filter, None);
+    let [(full, cannot), (tainted, taint)] = &rejections(&diagnosis)[..] else { unreachable!() };
+    assert_eq!((&full[..], &tainted[..]), (&["n1", "n3"][..], &["n2"][..]));
+    assert!(matches!(cannot, Rejection::DynamicResources(DeviceRejection::CannotAllocate)));
+    assert!(matches!(taint, Rejection::TaintToleration { .. }));
+}
+
+#[test]
+fn the_node_of_an_earlier_alternative_wins() {
+    let mut snapshot = world(2, 1);
+    snapshot.set_class(super::world::class_of("fast", "fast.example.com"));
+    snapshot.set_slice(super::world::slice_of("fast.example.com", "n2", 1));
+    let request = first_available("r", &[("fast", "fast"), ("slow", CLASS)]);
+    let snapshot = with_claim(snapshot, claim("c", [request]));
+
+    let placement = placed(decide(&snapshot, &pod("p", &[("g", "c")])));
+    assert_eq!(placement.node.as_str(), "n2");
+    let scores: Vec<_> =
+        placement.scores.iter().map(|score| (score.node.as_str(), score.by_plugin[3])).collect();
+    assert_eq!(scores, [("n1", 87), ("n2", 100)], "7 of 8, and 8 of 8");
+    assert_eq!(placement.claims[0].devices.allocation().results[0].request, "r/fast");
+}
+
+#[test]
 fn an_allocated_claim_binds_the_pod_to_where_its_devices_are() {
     let snapshot = with_claim(world(3, 1), held_on_n1(&["first"]));
     let placement = placed(decide(&snapshot, &pod("second", &[("g", "c")])));

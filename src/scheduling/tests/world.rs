@@ -52,7 +52,12 @@ pub(crate) fn tainted_node(name: &str) -> Node {
 
 /// A class for all devices of the driver.
 pub(crate) fn class(name: &str) -> DeviceClass {
-    let expression = Some(Arc::from(format!("device.driver == '{DRIVER}'")));
+    class_of(name, DRIVER)
+}
+
+/// A class for all devices of a driver.
+pub(crate) fn class_of(name: &str, driver: &str) -> DeviceClass {
+    let expression = Some(Arc::from(format!("device.driver == \"{driver}\"")));
     DeviceClass {
         name: name.into(),
         created: None,
@@ -64,11 +69,16 @@ pub(crate) fn class(name: &str) -> DeviceClass {
 
 /// The devices `gpu-0`, `gpu-1`, … of a node, in the pool of its name.
 pub(crate) fn slice(node: &str, devices: usize) -> ResourceSlice {
+    slice_of(DRIVER, node, devices)
+}
+
+/// The same of another driver.
+pub(crate) fn slice_of(driver: &str, node: &str, devices: usize) -> ResourceSlice {
     let content = Arc::new(DeviceContent::default());
     let device = |index| Device::plain(format!("gpu-{index}"), Arc::clone(&content));
     ResourceSlice {
-        name: format!("{node}-gpu").into(),
-        pool: PoolId::new(DRIVER, node),
+        name: format!("{node}-{driver}").into(),
+        pool: PoolId::new(driver, node),
         generation: 1,
         slice_count: 1,
         placement: Placement { node_name: Some(node.into()), ..Placement::default() },
