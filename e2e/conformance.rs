@@ -91,7 +91,11 @@ fn allocate(case: &Case) -> Outcome {
         spec: &claim.spec,
     });
     let claims: Vec<_> = claims.collect();
-    Allocator::new(case.snapshot.features()).allocate(&case.snapshot, &case.node, &claims)
+    let mut allocator = Allocator::new(case.snapshot.features());
+    if let Some(budget) = case.budget {
+        allocator.set_step_budget(budget);
+    }
+    allocator.allocate(&case.snapshot, &case.node, &claims)
 }
 
 fn lines(case: &Case, allocations: &[Allocation]) -> Vec<String> {
@@ -356,6 +360,10 @@ cases! { derived:
     derived_attributes derived_attributes_with_prioritized_list derived_attributes_override
     derived_attributes_cel_missing_attribute derived_attributes_type_mismatch
 }
+cases! { interrupt:
+    off timeout deadline
+}
+
 // Answers that are no upstream cases: each breaks one rule of the judge.
 cases! { refused_requests:
     more_devices_than_a_claim_holds a_result_for_no_request results_not_in_the_order_of_requests

@@ -6,6 +6,8 @@
 
 #[path = "properties/build.rs"]
 mod build;
+#[path = "properties/change.rs"]
+mod change;
 #[path = "properties/oracle.rs"]
 mod oracle;
 #[path = "properties/pools.rs"]
@@ -16,6 +18,7 @@ mod recipe;
 use std::sync::Arc;
 
 use build::{Order, World, build, build_ordered};
+use change::{apply, changes};
 use oracle::{Answer, Assignment};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -89,6 +92,26 @@ proptest! {
                 let learnt = allocate(&mut warm, &world.snapshot, node, &world.claims);
                 let afresh = allocate_afresh(&world.snapshot, node, &world.claims);
                 prop_assert_eq!(learnt, afresh);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_does_not_outlive_a_change(
+        recipe in recipes(),
+        changes in proptest::collection::vec(changes(), 1..6),
+    ) {
+        let mut world = build(&recipe);
+        let mut warm = Allocator::new(world.snapshot.features());
+        for change in &changes {
+            let before = world.clone();
+            apply(&mut world, change);
+            // An old world may be asked about again, as by a simulation that starts anew.
+            for world in [&world, &before] {
+                for node in &world.nodes {
+                    let learnt = allocate(&mut warm, &world.snapshot, node, &world.claims);
+                    prop_assert_eq!(learnt, allocate_afresh(&world.snapshot, node, &world.claims), "{:?}", change);
+                }
             }
         }
     }

@@ -22,6 +22,8 @@ pub struct Case {
     pub claims: Vec<ResourceClaim>,
     /// How many steps upstream's search takes, where its test says so.
     pub steps: Option<u64>,
+    /// How many steps our search may take, unless it is the default.
+    pub budget: Option<u64>,
     /// What upstream answers.
     pub expected: Expected,
 }
@@ -54,8 +56,9 @@ pub fn read(block: &Block<'_>) -> Case {
     for claim in &claims {
         snapshot.set_claim(Arc::new(claim.clone()));
     }
-    let steps = block.each("steps").next().map(|steps| steps.rest().parse().expect("a number"));
-    Case { snapshot, node, claims, steps, expected: expected(block) }
+    let number = |keyword: &str| block.each(keyword).next().map(|it| it.rest().parse().expect("a number"));
+    let (steps, budget) = (number("steps"), number("budget"));
+    Case { snapshot, node, claims, steps, budget, expected: expected(block) }
 }
 
 fn expected(block: &Block<'_>) -> Expected {

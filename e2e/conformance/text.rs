@@ -22,6 +22,7 @@
 //!     config [REQUESTS] DRIVER JSON
 //!   in-use DRIVER/POOL/DEVICE [share] | cap NAME=QUANTITY…
 //!   steps NUMBER                      how many upstream takes
+//!   budget NUMBER                     how many steps our search may take
 //!   error TEXT                        parts of the text, separated by …
 //!   none                              no solution
 //!   given CLAIM | where …             the allocation

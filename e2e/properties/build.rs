@@ -39,6 +39,7 @@ pub const SELECTORS: &[Meaning] = &[
 ];
 
 /// A world and what is asked of it.
+#[derive(Clone)]
 pub struct World {
     pub snapshot: Snapshot,
     pub nodes: Vec<Node>,
@@ -120,7 +121,7 @@ fn node_name(index: usize) -> NodeName {
 }
 
 /// Two classes for one driver each, and one for every device.
-fn class(index: usize) -> DeviceClass {
+pub fn class(index: usize) -> DeviceClass {
     let selectors = SELECTORS[..2].get(index).map(|(text, _)| selector(text));
     DeviceClass {
         name: format!("class-{index}").into(),
@@ -361,7 +362,8 @@ fn constraint(one: &ConstraintRecipe, requests: usize) -> DeviceConstraint {
     }
 }
 
-fn holding_claim(index: usize, device: DeviceId, share: Option<u8>) -> ResourceClaim {
+/// A claim that holds a device, or a share of it.
+pub fn holding_claim(index: usize, device: DeviceId, share: Option<u8>) -> ResourceClaim {
     let result = DeviceResult {
         request: Name::from("held"),
         device,
