@@ -38,9 +38,8 @@ fn required(object: Object, requirement: &DeviceRequirement) -> Value {
         AllocationMode::All => ("All", None),
         AllocationMode::Other(mode) => (mode.as_str(), None),
     };
-    let capacity = requirement.capacity.as_deref().map(|requests| match requests.is_empty() {
-        true => json!({}),
-        false => json!({"requests": quantities(requests)}),
+    let capacity = requirement.capacity.as_deref().map(|requests| {
+        if requests.is_empty() { json!({}) } else { json!({"requests": quantities(requests)}) }
     });
     object
         .set("deviceClassName", requirement.class.as_str())
