@@ -145,6 +145,7 @@ pub(super) enum Op {
     /// Pushes the accumulator of `slot` with the value on the stack appended.
     Append {
         slot: u32,
+        cost: u32,
     },
     /// Pushes the accumulator of `slot` with the topmost key and value, or map of them, inserted.
     Insert {

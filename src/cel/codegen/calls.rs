@@ -149,7 +149,7 @@ impl Generator<'_> {
     }
 
     /// The topmost values, if all are what upstream takes for constants.
-    fn literals(&self, count: u32) -> Option<Vec<Value<'static>>> {
+    pub(super) fn literals(&self, count: u32) -> Option<Vec<Value<'static>>> {
         let constants = self.constants(count)?;
         let all = constants.iter().all(|(_, _, literal)| *literal);
         all.then(|| constants.iter().map(|(at, ..)| self.constants[*at as usize].clone()).collect())

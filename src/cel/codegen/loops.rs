@@ -67,11 +67,7 @@ impl Generator<'_> {
         match (self.called(step)?, rest) {
             (Function::Add, [list]) => match self.ast.expr(*list) {
                 Expr::List(elements) if elements.len() == 1 => {
-                    // A list of a constant costs nothing to make.
-                    if matches!(self.ast.expr(elements[0].0), Expr::Literal(_)) {
-                        return None;
-                    }
-                    Some(vec![full(&elements[0].0), Task::Op(Op::Append { slot })])
+                    Some(vec![full(&elements[0].0), Task::Append(slot)])
                 }
                 _ => None,
             },

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::ast::{Ast, Expr, ExprId, Literal};
 use super::checker::{Checked, Reference};
+use super::cost::LIST;
 use super::error::CompileError;
 use super::functions::Function;
 use super::program::{Access, Op, Path, Program, Target};
@@ -74,6 +75,8 @@ enum Task {
     Label(Target),
     /// Something will jump back here.
     Head(Target),
+    /// Appends the value on the stack to the accumulator of a loop.
+    Append(u32),
     /// Skips the other arguments if the last of so many is a failure, unless it is a constant.
     Strict(u32, Target),
     /// Calls a function, now if its arguments are constants.
@@ -151,6 +154,11 @@ impl Generator<'_> {
                 Task::Call { function, overload, count } => self.call(function, overload, count)?,
                 Task::List(optional, exit) => self.list(optional, exit),
                 Task::Map(optional, exit) => self.map(optional, exit),
+                Task::Append(slot) => {
+                    // A list of a constant costs nothing to make.
+                    let made = if self.literals(1).is_some() { 0 } else { LIST };
+                    self.emit(Op::Append { slot, cost: made + 2 });
+                }
                 Task::In(overload) => self.membership(overload)?,
             }
         }

@@ -137,7 +137,7 @@ impl<'a> Machine<'a> {
             _ => EvalError::overload(),
         };
         self.push(grown);
-        meter.charge(cost::SELECT + u64::from(cost::LIST) + 1)
+        Ok(())
     }
 
     pub(super) fn insert(&mut self, slot: u32, pair: bool, meter: &mut Meter) -> Result<(), EvalError> {

@@ -177,7 +177,10 @@ impl<'a> Machine<'a> {
                 let value = self.pop();
                 self.store(*slot, Some(value));
             }
-            Op::Append { slot } => self.append(*slot, meter)?,
+            Op::Append { slot, cost } => {
+                self.append(*slot, meter)?;
+                meter.charge(u64::from(*cost))?;
+            }
             Op::Insert { slot, pair } => self.insert(*slot, *pair, meter)?,
         }
         Ok(next)

@@ -34,6 +34,9 @@ impl<'a> Machine<'a> {
                 library::call(function, overload, &values, meter)
             }
         };
+        if let Err(failure) = &result {
+            library::unrecoverable(failure)?;
+        }
         untrackable(function, overload, &args)?;
         meter.charge(cost::of_call(function, overload, &args, &result))?;
         self.push(result);

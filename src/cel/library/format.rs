@@ -288,6 +288,9 @@ fn nested(value: &Value<'_>, meter: &mut Meter) -> Result<String, String> {
         Value::String(text) => super::strings::quote(text),
         Value::Bytes(_) => format!("b{}", super::strings::quote(&string(value, meter)?)),
         Value::Double(value) => fixed(*value, 6),
+        Value::Quantity { .. } | Value::Semver(_) | Value::Optional(_) => {
+            return Err(format!("no formatting function for {}", value.type_name()));
+        }
         other => return string(other, meter),
     })
 }

@@ -23,7 +23,7 @@ pub(super) fn call<'a>(
     meter: &mut Meter,
 ) -> Option<Outcome<'a>> {
     match (function, args) {
-        (Function::Range, [Value::Int(count)]) => return Some(range(*count, meter)),
+        (Function::Range, [Value::Int(count)]) => return Some(range(*count)),
         (Function::Size, [Value::Map(map)]) => return Some(Ok(int(map.len()))),
         (Function::Size, [Value::Bytes(bytes)]) => return Some(Ok(int(bytes.len()))),
         (Function::Includes, [value, wanted]) if !matches!(value, Value::List(_)) => {
@@ -95,13 +95,17 @@ fn contains_all<'a>(list: &List<'a>, others: &List<'a>, meter: &mut Meter) -> Ou
     Ok(Value::Bool(others.iter().all(&mut held)))
 }
 
-fn range<'a>(count: i64, meter: &mut Meter) -> Outcome<'a> {
+/// The longest list that `lists.range` makes.
+const RANGE_MAX: i64 = 1_000_000;
+
+fn range<'a>(count: i64) -> Outcome<'a> {
     if count < 0 {
         return EvalError::operation(format!("lists.range: size must be non-negative, got {count}"));
     }
-    if count.unsigned_abs() > COST_LIMIT {
-        // The call alone costs more than an evaluation may.
-        meter.work(usize::MAX)?;
+    if count > RANGE_MAX {
+        return EvalError::operation(format!(
+            "lists.range: size {count} exceeds maximum allowed ({RANGE_MAX})"
+        ));
     }
     Ok(Value::list((0..count).map(Value::Int).collect()))
 }

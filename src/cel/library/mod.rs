@@ -73,6 +73,9 @@ fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Op
         (Function::In, [needle, Value::List(list)]) => {
             Ok(Value::Bool(list.iter().any(|value| equal(needle, &value, meter).unwrap_or(false))))
         }
+        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(Map::Entries(_))]) => {
+            EvalError::operation(unhashable(key))
+        }
         (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
         (Function::TypeOf, [value]) => Ok(Value::Type(TypeName(value.type_name()))),
         (Function::ToDyn, [value]) => Ok(value.clone()),
