@@ -170,3 +170,89 @@ fn exact_milli(quantity: &Quantity) -> Option<i64> {
     let milli = quantity.milli_value();
     (quantity.compare(&Quantity::from_milli(milli, quantity.format())) == Ordering::Equal).then_some(milli)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantity(text: &str) -> Quantity {
+        text.parse().expect("a quantity")
+    }
+
+    fn device(value: &str, default: Option<&str>, valid: Option<ValidAmounts>) -> DeviceContent {
+        let policy = valid.map(|valid| RequestPolicy { default: default.map(quantity), valid });
+        let capacity = Capacity { value: quantity(value), policy };
+        DeviceContent { capacity: Box::new([("memory".into(), capacity)]), ..DeviceContent::default() }
+    }
+
+    fn range(min: &str, max: Option<&str>, step: Option<&str>) -> ValidAmounts {
+        ValidAmounts::Range { min: Some(quantity(min)), max: max.map(quantity), step: step.map(quantity) }
+    }
+
+    fn asking(amount: Option<&str>, device: &DeviceContent, fractional: bool) -> Result<String, Suits> {
+        let asked: Vec<_> = amount.map(|amount| ("memory".into(), quantity(amount))).into_iter().collect();
+        match suits(&asked, device, fractional) {
+            Suits::Yes(amounts) => Ok(amounts[0].1.to_string()),
+            other => Err(other),
+        }
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_the_default_or_all_of_it() {
+        assert_eq!(asking(None, &device("4Gi", None, None), false), Ok("4Gi".into()));
+        let with_default = device("4Gi", Some("1Gi"), Some(ValidAmounts::Any));
+        assert_eq!(asking(None, &with_default, false), Ok("1Gi".into()));
+        assert_eq!(asking(Some("3Gi"), &device("4Gi", None, None), false), Ok("3Gi".into()));
+        let unknown = suits(&[("other".into(), quantity("1"))], &with_default, false);
+        assert_eq!(unknown, Suits::Lacks("other".into()));
+    }
+
+    #[test]
+    fn an_amount_is_rounded_up_to_the_range_and_its_steps() {
+        let stepped = device("10", Some("2"), Some(range("2", Some("6"), Some("2"))));
+        assert_eq!(asking(Some("1"), &stepped, false), Ok("2".into()));
+        assert_eq!(asking(Some("3"), &stepped, false), Ok("4".into()));
+        assert_eq!(asking(Some("7"), &stepped, false), Err(Suits::Forbidden("memory".into())));
+        let values = ValidAmounts::Values(["1", "4"].map(quantity).into());
+        let listed = device("10", Some("1"), Some(values));
+        assert_eq!(asking(Some("2"), &listed, false), Ok("4".into()));
+        assert_eq!(asking(Some("5"), &listed, false), Err(Suits::Forbidden("memory".into())));
+    }
+
+    #[test]
+    fn fractions_count_only_behind_their_gate() {
+        let fine = device("1", Some("200m"), Some(range("200m", Some("1"), Some("100m"))));
+        assert_eq!(asking(Some("250m"), &fine, false), Ok("1".into()));
+        assert_eq!(asking(Some("250m"), &fine, true), Ok("300m".into()));
+    }
+
+    #[test]
+    fn an_amount_that_cannot_be_computed_is_a_fault() {
+        let stepped = device("10", Some("2"), Some(range("2", None, Some("2"))));
+        let fault = |amount: &str| match asking(Some(amount), &stepped, false) {
+            Err(Suits::Fault(_, fault)) => fault.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let base = "capacity request cannot be represented in the device's range arithmetic";
+        assert_eq!(
+            fault("18446744073709551616"),
+            format!("{base}: request 18446744073709551616 exceeds MaxInt64")
+        );
+        assert_eq!(
+            fault("9223372036854775807"),
+            format!("{base}: rounding request 9223372036854775807 up to the next step passes MaxInt64")
+        );
+        let negative = asking(Some("-5"), &device("10", None, None), false);
+        assert_eq!(negative, Err(Suits::Fault("memory".into(), CapacityFault::Negative)));
+        let no_step = device("10", None, Some(range("0", None, Some("0"))));
+        assert!(asking(Some("1"), &no_step, false).is_err(), "a step of zero allows nothing");
+    }
+
+    #[test]
+    fn shares_add_up_to_no_more_than_there_is() {
+        let device = device("4", None, None);
+        let wanted = [("memory".into(), quantity("2"))];
+        assert_eq!(exceeded(&wanted, &device, |_| Some(quantity("2"))), None);
+        assert_eq!(exceeded(&wanted, &device, |_| Some(quantity("3"))), Some(&"memory".into()));
+    }
+}

@@ -150,3 +150,63 @@ pub(super) fn by_element(
     }
     table.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(elements: &[usize]) -> Attribute {
+        Attribute::Elements(elements.into())
+    }
+
+    #[test]
+    fn a_match_narrows_and_widens_again() {
+        let mut constraint = Constraint::new(Rule::Match, true);
+        assert!(constraint.add(&set(&[1, 2])) && constraint.add(&set(&[1])));
+        assert!(!constraint.add(&set(&[2])));
+        constraint.remove();
+        assert!(constraint.add(&set(&[2])));
+        assert_eq!(constraint.summary(), [set(&[2])]);
+    }
+
+    #[test]
+    fn distinct_devices_differ_from_all_before_them() {
+        let mut constraint = Constraint::new(Rule::Distinct, true);
+        assert!(constraint.add(&set(&[1])) && constraint.add(&set(&[2, 3])));
+        assert!(!constraint.add(&set(&[1])) && !constraint.add(&set(&[3, 4])));
+        assert!(constraint.add(&set(&[4])));
+    }
+
+    #[test]
+    fn a_value_of_no_known_kind_may_only_come_first_and_only_where_lists_are_unknown() {
+        for rule in [Rule::Match, Rule::Distinct] {
+            assert!(Constraint::new(rule, false).add(&Attribute::Unsupported));
+            assert!(!Constraint::new(rule, true).add(&Attribute::Unsupported));
+            let mut constraint = Constraint::new(rule, false);
+            assert!(!constraint.add(&Attribute::Absent) && constraint.add(&set(&[1])));
+            assert!(!constraint.add(&Attribute::Unsupported));
+        }
+    }
+
+    #[test]
+    fn a_list_is_a_set_only_behind_its_gate() {
+        let list = AttributeValue::Ints([4, 4, 1].into());
+        let mut known = Vec::new();
+        let mut number = |value: AttributeValue| {
+            known.iter().position(|other| *other == value).unwrap_or_else(|| {
+                known.push(value);
+                known.len() - 1
+            })
+        };
+        assert_eq!(Attribute::new(&list, true, &mut number), set(&[0, 1]));
+        assert_eq!(Attribute::new(&list, false, &mut number), Attribute::Unsupported);
+        assert_eq!(Attribute::new(&AttributeValue::Int(4), false, &mut number), set(&[0]));
+        // The same text as a string and as a version are two elements.
+        assert_eq!(Attribute::new(&AttributeValue::String("1.0.0".into()), true, &mut number), set(&[2]));
+        assert_eq!(Attribute::new(&AttributeValue::Version("1.0.0".into()), true, &mut number), set(&[3]));
+        assert_eq!(
+            Attribute::new(&AttributeValue::Ints([].into()), true, &mut number),
+            Attribute::Unsupported
+        );
+    }
+}

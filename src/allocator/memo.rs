@@ -27,8 +27,8 @@ pub(super) type QueryId = usize;
 /// The number of a state of a node's devices.
 type HeldId = usize;
 
-/// Most answers kept before the memo starts anew.
-const GENERATION: usize = 1 << 16;
+/// Most of anything kept for a small cluster before the memo starts anew.
+const GENERATION: usize = 1 << 15;
 /// Answers kept with each node.
 const OUTCOMES: usize = 4;
 /// The feature that a node declares when kubelet calls may be left out.
@@ -78,7 +78,7 @@ pub(super) struct Memo {
     by_node: FxHashMap<NodeName, usize>,
     shapes: Shapes,
     helds: FxHashMap<Arc<Held>, HeldId>,
-    answers: FxHashMap<(QueryId, ShapeId, HeldId), (End, u64)>,
+    answers: FxHashMap<(QueryId, ShapeId, HeldId), Arc<(End, u64)>>,
 }
 
 impl Default for Memo {
@@ -127,9 +127,12 @@ impl Memo {
 
     /// Whether so much is kept that it is better to start anew.
     pub fn is_full(&self, snapshot: &Snapshot) -> bool {
-        self.answers.len() > GENERATION
-            || self.helds.len() > GENERATION
-            || self.nodes.len() > 2 * snapshot.nodes().len() + GENERATION
+        let nodes = snapshot.nodes().len();
+        self.answers.len() > GENERATION + 2 * nodes
+            || self.helds.len() > GENERATION + 2 * nodes
+            || self.shapes.len() > GENERATION + 4 * nodes
+            || self.nodes.len() > GENERATION + 2 * nodes
+            || self.tracks.len() > GENERATION + 2 * snapshot.slices().by_pool.len()
     }
 
     /// The inventory of a node.
@@ -220,13 +223,13 @@ impl Memo {
     }
 
     /// An answer given before to the same claims on a node of the same shape and state.
-    pub fn answer(&self, query: QueryId, state: Option<State>) -> Option<&(End, u64)> {
+    pub fn answer(&self, query: QueryId, state: Option<State>) -> Option<&Arc<(End, u64)>> {
         let State(shape, held) = state?;
         self.answers.get(&(query, shape, held))
     }
 
     /// Keeps an answer.
-    pub fn keep(&mut self, query: QueryId, state: Option<State>, answer: (End, u64)) {
+    pub fn keep(&mut self, query: QueryId, state: Option<State>, answer: Arc<(End, u64)>) {
         if let Some(State(shape, held)) = state {
             self.answers.insert((query, shape, held), answer);
         }

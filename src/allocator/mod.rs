@@ -140,14 +140,16 @@ impl Allocator {
         let state = inventory.state();
         let known = memo.answer(id, state).cloned();
         let inventory = memo.inventory(rules, book, snapshot, node).map_err(|failure| (failure, 0))?;
-        let (end, steps) = match known {
+        let is_known = known.is_some();
+        let answer = match known {
             Some(known) => known,
-            None => search(rules, book, inventory, query, *budget).map_err(|failure| (failure, 0))?,
+            None => Arc::new(search(rules, book, inventory, query, *budget).map_err(|failure| (failure, 0))?),
         };
-        let outcome = outcome(rules, inventory, query, node, &end, steps).map_err(|f| (f, steps))?;
+        let (end, steps) = &*answer;
+        let outcome = outcome(rules, inventory, query, node, end, *steps).map_err(|f| (f, *steps))?;
         inventory.keep(id, outcome.clone());
-        if !matches!(end, End::Failed(_)) {
-            memo.keep(id, state, (end, steps));
+        if !is_known && !matches!(end, End::Failed(_)) {
+            memo.keep(id, state, answer);
         }
         Ok(outcome)
     }

@@ -63,6 +63,11 @@ fn number<K: std::hash::Hash + Eq>(numbers: &mut FxHashMap<K, usize>, key: K) ->
 }
 
 impl Shapes {
+    /// How many shapes and parts of shapes are known.
+    pub fn len(&self) -> usize {
+        self.known.len() + self.kinds.len() / 8
+    }
+
     /// The number of a node's shape; none if an error there would name something.
     pub fn number(&mut self, pools: &NodePools, node_operations: bool) -> Option<ShapeId> {
         let mut key = vec![usize::from(node_operations)];

@@ -174,13 +174,9 @@ impl Look<'_> {
     /// Whether the needs can be met as far as matching and counters tell.
     fn is_possible(&self, demands: &[Demand]) -> bool {
         let shareable = &self.facts.shareable;
-        let needs = joined(demands.iter().filter(|demand| !demand.is_admin).map(|demand| {
-            let mut from = demand.devices();
-            let shared = from.and(shareable).count();
-            from.drop_all(shareable);
-            Need { count: demand.count.saturating_sub(shared), from }
-        }));
-        if demands.iter().any(|demand| demand.devices().count() < demand.count) || !can_meet(&needs) {
+        if demands.iter().any(|demand| demand.devices().count() < demand.count)
+            || !can_meet(&joined(self.needs(demands)))
+        {
             return false;
         }
         if !self.facts.counters.is_empty() {
@@ -191,6 +187,51 @@ impl Look<'_> {
             }
         }
         self.has_distinct_values(demands)
+    }
+
+    /// What the demands need of devices, a shareable device counted once for each share that it can
+    /// still give. Administrators need nothing that others could miss.
+    fn needs(&self, demands: &[Demand]) -> Vec<Need> {
+        let shareable = &self.facts.shareable;
+        let mut needs: Vec<Need> = demands
+            .iter()
+            .filter(|demand| !demand.is_admin)
+            .map(|demand| Need { count: demand.count, from: demand.devices() })
+            .collect();
+        let mut shared = self.facts.nothing.clone();
+        for need in &needs {
+            shared.add_all(&need.from.and(shareable));
+        }
+        let devices = self.problem.stock.pools.devices.len();
+        let mut copies = Vec::new();
+        for device in shared.iter() {
+            let way =
+                |demand: &Demand| demand.ways.iter().find(|way| way.devices.has(device)).map(|w| w.option);
+            let options: Vec<usize> =
+                demands.iter().filter(|demand| !demand.is_admin).filter_map(way).collect();
+            // Alternatives may take less than the one looked at; then no bound is known.
+            let is_open = demands.iter().any(|demand| demand.ways.len() > 1 && demand.devices().has(device));
+            let most =
+                if is_open { options.len() } else { self.facts.shares.most(self.ledger, device, &options) };
+            copies.extend(std::iter::repeat_n(device, most));
+        }
+        if copies.is_empty() {
+            for need in &mut needs {
+                need.from.drop_all(shareable);
+            }
+            return needs;
+        }
+        for need in &mut needs {
+            let mut from = Bits::new(devices + copies.len());
+            for device in need.from.iter().filter(|device| !shareable.has(*device)) {
+                from.insert(device);
+            }
+            for (at, _) in copies.iter().enumerate().filter(|(_, device)| need.from.has(**device)) {
+                from.insert(devices + at);
+            }
+            need.from = from;
+        }
+        needs
     }
 
     /// Whether there are as many values as devices that must differ.

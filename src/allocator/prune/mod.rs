@@ -4,12 +4,14 @@
 //! - `matching`: devices are given out once (Hall, all-different);
 //! - `demand`: what is still needed, and for each value of a matched attribute whether it is there;
 //! - `counters`: the cheapest devices take more than is left;
+//! - `shares`: the capacity of shareable devices is not enough for so many requests;
 //! - `classes`: devices that are alike fail alike, and so do states that differ by alike devices.
 
 mod classes;
 mod counters;
 mod demand;
 mod matching;
+mod shares;
 
 use rustc_hash::FxHashSet;
 
@@ -21,6 +23,7 @@ use super::request::{Claim, DeviceOption, Wanted};
 use super::search::{Position, Problem};
 use classes::{Classes, Key};
 use counters::Counters;
+use shares::Shares;
 
 /// The values of one attribute on all devices.
 #[derive(Debug)]
@@ -41,6 +44,7 @@ struct Facts {
     nothing: Bits,
     values: Vec<Values>,
     counters: Counters,
+    shares: Shares,
 }
 
 impl Facts {
@@ -71,7 +75,8 @@ impl Facts {
         for own in &mut candidates {
             own.drop_all(&dear);
         }
-        Some(Self { candidates, shareable, nothing: Bits::new(devices), values, counters })
+        let shares = Shares::new(problem, book, &shareable);
+        Some(Self { candidates, shareable, nothing: Bits::new(devices), values, counters, shares })
     }
 
     fn values(&self, attribute: AttributeId) -> Option<&Values> {
@@ -155,6 +160,9 @@ fn least_after(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     problem.query.claims.iter().map(of_claim).collect()
 }
 
+/// Most dead ends that one search remembers.
+const DEAD_ENDS: usize = 1 << 14;
+
 /// A state that turned out to be dead.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dead(Key);
@@ -216,6 +224,8 @@ impl Pruner {
 
     /// Remembers that a state is dead.
     pub fn remember(&mut self, state: Dead) {
-        self.dead.insert(state);
+        if self.dead.len() < DEAD_ENDS {
+            self.dead.insert(state);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the room.
 
 mod basics;
+mod pools;
 mod random;
 mod reasons;
 mod shapes;

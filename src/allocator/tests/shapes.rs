@@ -212,3 +212,20 @@ fn two_scarce_counters_make_a_knapsack() {
         fails(pool(n + n / 2 - 1), &[claim(single_requests(n))]);
     }
 }
+
+#[test]
+fn shares_run_out_before_devices_do() {
+    for n in SIZES {
+        // Each device has room for three shares.
+        let share = |at: usize| shareable(device(&format!("dev-{at}"), &[]), &[("memory", "35Gi")]);
+        let pool = |devices: usize| [slice("s", (0..devices).map(share).collect())];
+        let ten = || {
+            let mut ten = requirement(1);
+            ten.capacity = Some(Box::new([("memory".into(), quantity("10Gi"))]));
+            ten
+        };
+        let spec = || [claim((0..n).map(|at| request(&format!("r{at}"), ten())).collect())];
+        fits(pool(n.div_ceil(3)), &spec());
+        fails(pool((n - 1) / 3), &spec());
+    }
+}
