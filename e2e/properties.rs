@@ -8,6 +8,8 @@
 mod build;
 #[path = "properties/change.rs"]
 mod change;
+#[path = "properties/meaning.rs"]
+mod meaning;
 #[path = "properties/oracle.rs"]
 mod oracle;
 #[path = "properties/pools.rs"]
