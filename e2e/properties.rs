@@ -8,10 +8,14 @@
 mod build;
 #[path = "properties/change.rs"]
 mod change;
+#[path = "properties/meaning.rs"]
+mod meaning;
 #[path = "properties/oracle.rs"]
 mod oracle;
 #[path = "properties/pools.rs"]
 mod pools;
+#[path = "properties/reasons.rs"]
+mod reasons;
 #[path = "properties/recipe.rs"]
 mod recipe;
 
@@ -22,9 +26,10 @@ use change::{apply, changes};
 use oracle::{Answer, Assignment};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
+use reasons::{only_conflict, only_request, short_requests};
 use recipe::{plain_recipes, recipes};
 use stowplan::allocator::check::{CheckedClaim, Violation, check};
-use stowplan::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError, Outcome};
+use stowplan::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError, Outcome, RequestFunnel};
 use stowplan::model::{Allocation, Node, ResourceClaim, ResourceSlice, ShareId, Snapshot};
 
 fn config() -> ProptestConfig {
@@ -40,11 +45,16 @@ fn allocate(
     node: &Node,
     claims: &[ResourceClaim],
 ) -> Outcome {
-    let claims: Vec<_> = claims
-        .iter()
-        .map(|claim| ClaimToAllocate { key: &claim.key, uid: &claim.uid, spec: &claim.spec })
-        .collect();
-    allocator.allocate(snapshot, node, &claims)
+    allocator.allocate(snapshot, node, &to_allocate(claims))
+}
+
+fn funnels(world: &World, node: &Node) -> Vec<RequestFunnel> {
+    Allocator::new(world.snapshot.features()).funnel(&world.snapshot, node, &to_allocate(&world.claims))
+}
+
+fn to_allocate(claims: &[ResourceClaim]) -> Vec<ClaimToAllocate<'_>> {
+    let claims = claims.iter();
+    claims.map(|claim| ClaimToAllocate { key: &claim.key, uid: &claim.uid, spec: &claim.spec }).collect()
 }
 
 fn allocate_afresh(snapshot: &Snapshot, node: &Node, claims: &[ResourceClaim]) -> Outcome {
@@ -160,6 +170,32 @@ proptest! {
             let Some(snapshot) = without_unused_device(&world, &before, pick) else { continue };
             let after = allocate_afresh(&snapshot, node, &world.claims).result.ok().flatten();
             prop_assert_eq!(after.map(|after| assignment(&after)), Some(assignment(&before)));
+        }
+    }
+
+    #[test]
+    fn what_the_reasons_name_is_enough_to_fail(recipe in recipes()) {
+        let world = build(&recipe);
+        for node in &world.nodes {
+            let solve = |claims: &[ResourceClaim]| oracle::solve(&world.snapshot, node, claims);
+            if !matches!(solve(&world.claims), Answer::Nothing | Answer::InvalidPools) {
+                continue;
+            }
+            let fails = |claims: &[ResourceClaim]| !matches!(solve(claims), Answer::Given(_));
+            let funnels = funnels(&world, node);
+            for funnel in &funnels {
+                let fallen: usize = funnel.steps.iter().map(|step| step.devices).sum();
+                prop_assert_eq!(fallen + funnel.remaining, funnel.in_reach);
+            }
+            let short = short_requests(&funnels);
+            for request in &short {
+                prop_assert!(fails(&only_request(&world.claims, request)), "{request:?} can be met alone");
+            }
+            if short.is_empty() {
+                let conflict = funnels.iter().find_map(|funnel| funnel.conflict.clone());
+                let conflict = conflict.ok_or_else(|| TestCaseError::fail(format!("no reason in {funnels:?}")))?;
+                prop_assert!(fails(&only_conflict(&world.claims, &conflict)), "{conflict:?} can be met");
+            }
         }
     }
 

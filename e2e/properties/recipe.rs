@@ -144,8 +144,7 @@ pub fn recipes() -> impl Strategy<Value = Recipe> {
     )
         .prop_map(|(gates, nodes, mut pools, claims, holders, stray_groups)| {
             if !gates.groups && !stray_groups {
-                let slices = pools.iter_mut().flat_map(|pool| &mut pool.slices);
-                slices.flatten().flat_map(|device| &mut device.uses).for_each(|(_, _, groups)| *groups = 0);
+                without_groups(&mut pools);
             }
             let mut left = DEVICES_MAX;
             for slice in pools.iter_mut().flat_map(|pool| &mut pool.slices) {
@@ -157,7 +156,7 @@ pub fn recipes() -> impl Strategy<Value = Recipe> {
 }
 
 /// Worlds in which the order of candidates cannot matter: no request is for all devices, no pool has a
-/// flaw, and nothing depends on which of two devices comes first.
+/// flaw or a device that makes it unusable, and nothing depends on which of two devices comes first.
 pub fn plain_recipes() -> impl Strategy<Value = Recipe> {
     recipes().prop_map(|mut recipe| {
         recipe.pools.iter_mut().for_each(|pool| pool.flaw = Flaw::None);
@@ -179,12 +178,22 @@ pub fn plain_recipes() -> impl Strategy<Value = Recipe> {
                 }
             }
         }
-        // Of devices with and without groups in one set, the first decides.
+        // Of devices with and without groups in one set, the first decides; with the gate off, one with
+        // groups makes its pool unusable.
         if recipe.gates.groups {
             recipe.holders.truncate(1);
+        } else {
+            without_groups(&mut recipe.pools);
         }
         recipe
     })
+}
+
+fn without_groups(pools: &mut [PoolRecipe]) {
+    let slices = pools.iter_mut().flat_map(|pool| &mut pool.slices);
+    for (_, _, groups) in slices.flatten().flat_map(|device| &mut device.uses) {
+        *groups = 0;
+    }
 }
 
 fn mostly(on: bool) -> impl Strategy<Value = bool> {

@@ -32,7 +32,7 @@ mod value;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use cost::COST_LIMIT;
 pub use derived::compile_derived;
@@ -48,18 +48,21 @@ use types::Type;
 /// The most bytes of an expression (`CELSelectorExpressionMaxLength`).
 pub const EXPRESSION_MAX: usize = 10 * 1024;
 
-/// What an expression may refer to. Made once for a set of features.
+/// What an expression may refer to. The table of functions is made once for a release and shared.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    functions: BTreeMap<&'static str, Declaration>,
+    functions: Arc<BTreeMap<&'static str, Declaration>>,
 }
 
 impl Environment {
     /// The environment of stored expressions in the release that is emulated.
     pub fn new(features: &Features) -> Self {
+        static TABLES: [OnceLock<Arc<BTreeMap<&'static str, Declaration>>>; 2] =
+            [const { OnceLock::new() }; 2];
         let old = features.version < KubernetesVersion::V1_36;
         let hidden = move |function| function == Function::Includes && old;
-        Self { functions: functions::declarations(hidden).collect() }
+        let make = || Arc::new(functions::declarations(hidden).collect());
+        Self { functions: Arc::clone(TABLES[usize::from(old)].get_or_init(make)) }
     }
 
     fn function(&self, name: &str) -> Option<&Declaration> {
