@@ -33,15 +33,13 @@ impl Walk<'_> {
             (Type::Structure { name, fields }, Value::Map(_)) => {
                 let parent = field;
                 for (key, child) in field.fields() {
-                    match fields.get(key) {
-                        Some(id) => self.visit(&child, schema.get(*id)),
-                        None => {
-                            let (schema, version, field) = (self.schema, self.version, &child);
-                            let unknown =
-                                Unknown { schema, version, structure: name, fields, parent, field, key };
-                            unknown.report(self.stored, self.issues);
-                        }
+                    if let Some(id) = fields.get(key) {
+                        self.visit(&child, schema.get(*id));
+                        continue;
                     }
+                    let (version, field) = (self.version, &child);
+                    let unknown = Unknown { schema, version, structure: name, fields, parent, field, key };
+                    unknown.report(self.stored, self.issues);
                 }
             }
             (Type::Map(values), Value::Map(_)) => {
