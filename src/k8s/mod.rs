@@ -1,7 +1,7 @@
 //! API objects to model and back, with the checks of a real API server; no network, no files.
 //!
 //! - [`tree`]: YAML and JSON as values that know their place;
-//! - [`read`]: whole files of objects, each checked, and decoded if it passes;
+//! - [`read()`] and [`Reader`]: whole files of objects, each checked, and decoded if it passes;
 //! - [`decode`]: objects of an API server, or checked ones, as the model's nouns;
 //! - [`encode`]: the nouns as the API writes them;
 //! - [`mistakes`]: what was probably meant by a selector or name that leads nowhere.

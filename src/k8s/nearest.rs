@@ -1,19 +1,28 @@
 //! What was probably meant.
 
+/// Letters that make a beginning worth a guess.
+const BEGINNING: usize = 4;
+
 /// The candidate that is nearest to `word`, if one is near enough to be a slip of the pen.
 ///
+/// A word that only one candidate continues is near to it (`deviceClass` to `deviceClassName`).
 /// Distance counts letters changed, added, left out or swapped with their neighbour, whatever
 /// their case; a third of the word may be wrong. Of equally near ones the first wins.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let allowed = (word.chars().count() / 3).max(1);
     let mut best: Option<(usize, &str)> = None;
+    let mut longer = Vec::new();
     for candidate in candidates {
+        if word.len() >= BEGINNING && candidate.starts_with(word) {
+            longer.push(candidate);
+        }
         let distance = distance(word, candidate);
         if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
-    best.map(|(_, candidate)| candidate)
+    let only = || longer.first().copied().filter(|_| longer.len() == 1);
+    best.map(|(_, candidate)| candidate).or_else(only)
 }
 
 /// The optimal string alignment distance.
@@ -50,6 +59,7 @@ mod tests {
         assert_eq!(nearest("deviceclassname", names), Some("deviceClassName"));
         assert_eq!(nearest("slectors", names), Some("selectors"));
         assert_eq!(nearest("conut", names), Some("count"));
+        assert_eq!(nearest("deviceClass", names), Some("deviceClassName"));
         assert_eq!(nearest("replicas", names), None);
         assert_eq!(nearest("", names), None);
     }

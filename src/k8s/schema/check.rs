@@ -1,6 +1,6 @@
 //! Walks an object along its shape: unknown fields and wrong types.
 
-use super::misplaced;
+use super::misplaced::Unknown;
 use super::{Schema, Type};
 use crate::k8s::decode::{parse_quantity, parse_time};
 use crate::k8s::field::Field;
@@ -10,15 +10,18 @@ use crate::k8s::tree::{Node, Value};
 
 /// Finds every field that the kind does not have, and every value of a wrong type.
 ///
-/// Messages are those of an API server with strict field validation.
+/// Messages are those of an API server with strict field validation. An object that a server
+/// stored may have fields of a later release: there only known mistakes are reported.
 pub fn check(object: &Node, schema: &Schema, version: Version, issues: &mut Issues) {
     let root = Field::root(object);
-    Walk { schema, version, issues }.visit(&root, schema.root());
+    let stored = object.get("metadata").is_some_and(|metadata| metadata.get("resourceVersion").is_some());
+    Walk { schema, version, stored, issues }.visit(&root, schema.root());
 }
 
 struct Walk<'w> {
     schema: &'w Schema,
     version: Version,
+    stored: bool,
     issues: &'w mut Issues,
 }
 
@@ -28,20 +31,15 @@ impl Walk<'_> {
         let schema = self.schema;
         match (of_type, &node.value) {
             (Type::Structure { name, fields }, Value::Map(_)) => {
+                let parent = field;
                 for (key, child) in field.fields() {
-                    match fields.get(key) {
-                        Some(id) => self.visit(&child, schema.get(*id)),
-                        None => misplaced::report(
-                            schema,
-                            self.version,
-                            name,
-                            fields,
-                            field,
-                            &child,
-                            key,
-                            self.issues,
-                        ),
+                    if let Some(id) = fields.get(key) {
+                        self.visit(&child, schema.get(*id));
+                        continue;
                     }
+                    let (version, field) = (self.version, &child);
+                    let unknown = Unknown { schema, version, structure: name, fields, parent, field, key };
+                    unknown.report(self.stored, self.issues);
                 }
             }
             (Type::Map(values), Value::Map(_)) => {
@@ -118,6 +116,9 @@ fn hint(node: &Node, of_type: &Type) -> Option<String> {
             Some("write it without quotes".to_owned())
         }
         (Type::List(_), Value::Map(_)) => Some("begin each item of the list with `- `".to_owned()),
+        (Type::Structure { fields, .. }, Value::String(_)) if fields.len() == 1 => {
+            fields.keys().next().map(|field| format!("write it one level deeper, as `{field}:`"))
+        }
         (Type::Structure { .. } | Type::Map(_), Value::List(_)) => {
             Some("write it without the `- `".to_owned())
         }

@@ -128,3 +128,64 @@ fn keys_of_other_types_become_texts() {
     assert_eq!(all("yes: 1\n5: 2\n1.5: 3\n").unwrap(), [json]);
     assert!(error("~: 1\n").message.contains("not null"));
 }
+
+#[test]
+fn managed_fields_of_a_dump_are_read() {
+    let text = "\
+managedFields:
+- fieldsType: FieldsV1
+  fieldsV1:
+    f:metadata:
+      f:labels:
+        .: {}
+        f:app.kubernetes.io/name: {}
+      f:finalizers:
+        v:\"resource.kubernetes.io/delete-protection\": {}
+    f:spec:
+      f:containers:
+        k:{\"name\":\"main\"}:
+          .: {}
+          f:image: {}
+      f:ports:
+        k:{\"containerPort\":80,\"protocol\":\"TCP\"}:
+          .: {}
+";
+    let node = one(text);
+    let fields = node.get("managedFields").unwrap().items()[0].get("fieldsV1").unwrap();
+    let spec = fields.get("f:spec").unwrap();
+    assert!(spec.get("f:containers").unwrap().get("k:{\"name\":\"main\"}").is_some());
+    assert!(spec.get("f:ports").unwrap().get("k:{\"containerPort\":80,\"protocol\":\"TCP\"}").is_some());
+}
+
+mod no_text_makes_the_reader_panic {
+    use proptest::prelude::*;
+
+    use crate::k8s::read;
+    use crate::model::Features;
+
+    /// Pieces of manifests in any order make texts that reach deeper than chance would.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\n".to_owned()),
+            Just(
+                "apiVersion: resource.k8s.io/v1beta1\nkind: ResourceSlice\nmetadata:\n  name: s\n".to_owned()
+            ),
+            Just("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n".to_owned()),
+            Just("spec:\n  devices:\n    requests:\n    - ".to_owned()),
+            Just("spec: {devices: [{name: d, basic: {capacity: {m: {value: ".to_owned()),
+            Just("spec:\n  containers:\n  - resources: {requests: {cpu: ".to_owned()),
+            Just("---\n".to_owned()),
+            Just("}}}]}\n".to_owned()),
+            "[ \\n:{}\\[\\],'\"&*!|>%@`#—a-z0-9_~<.-]{0,12}",
+            any::<String>(),
+        ];
+        proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_says(text in pieces()) {
+            let _ = read([("f.yaml", &*text)], &Features::default());
+        }
+    }
+}
