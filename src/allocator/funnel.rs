@@ -20,6 +20,9 @@ use super::pool::PoolStatus;
 use super::request::{DeviceOption, Query, Wanted};
 use super::{Allocator, ClaimToAllocate, conflict};
 
+/// Most devices of a step that are named; one more than a reader is told, so that "more" is known.
+const NAMES: usize = 4;
+
 /// How many devices a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WantedDevices {
@@ -80,6 +83,8 @@ pub struct FunnelStep {
     pub obstacle: DeviceObstacle,
     /// How many.
     pub devices: usize,
+    /// The names of the first few.
+    pub names: Vec<Name>,
 }
 
 /// Why a device cannot serve a request, ordered as the funnel looks.
@@ -233,12 +238,13 @@ impl Look<'_> {
     fn funnel(&self, book: &mut Book, option: &DeviceOption) -> RequestFunnel {
         let pools = &self.inventory.pools;
         let unusable = pools.pools.iter().filter(|pool| pool.status != PoolStatus::Usable);
-        let mut fallen: Vec<DeviceObstacle> =
-            (0..pools.devices.len()).filter_map(|device| self.obstacle(book, option, device)).collect();
+        let fall = |device| Some((self.obstacle(book, option, device)?, device));
+        let mut fallen: Vec<(DeviceObstacle, usize)> = (0..pools.devices.len()).filter_map(fall).collect();
         fallen.sort_unstable();
         let in_reach = pools.devices.len();
         let remaining = in_reach - fallen.len();
-        let steps = joined(fallen);
+        let named = fallen.into_iter().map(|(obstacle, device)| (obstacle, &pools.device(device).2.name));
+        let steps = joined(named);
         let wanted = match option.wanted {
             Wanted::Count(count) => WantedDevices::Count(count),
             Wanted::All => {
@@ -407,25 +413,42 @@ impl DeviceObstacle {
 }
 
 /// Equal obstacles are one step; those that differ by their holders only, too.
-fn joined(fallen: Vec<DeviceObstacle>) -> Vec<FunnelStep> {
+fn joined<'a>(fallen: impl Iterator<Item = (DeviceObstacle, &'a Name)>) -> Vec<FunnelStep> {
     let mut steps: Vec<FunnelStep> = Vec::new();
-    for obstacle in fallen {
+    for (obstacle, device) in fallen {
         match steps.last_mut() {
-            Some(step) if step.obstacle == obstacle => step.devices += 1,
-            Some(FunnelStep { obstacle: DeviceObstacle::InUse { claims }, devices })
-                if matches!(obstacle, DeviceObstacle::InUse { .. }) =>
-            {
-                if let DeviceObstacle::InUse { claims: more } = obstacle {
-                    claims.extend(more);
-                    claims.sort();
-                    claims.dedup();
-                }
-                *devices += 1;
+            Some(step) if step.obstacle == obstacle => step.add(device),
+            Some(step) if step.obstacle.is_use() && obstacle.is_use() => {
+                step.obstacle.also_used_as(obstacle);
+                step.add(device);
             }
-            _ => steps.push(FunnelStep { obstacle, devices: 1 }),
+            _ => steps.push(FunnelStep { obstacle, devices: 1, names: vec![device.clone()] }),
         }
     }
     steps
+}
+
+impl FunnelStep {
+    fn add(&mut self, device: &Name) {
+        self.devices += 1;
+        if self.names.len() < NAMES {
+            self.names.push(device.clone());
+        }
+    }
+}
+
+impl DeviceObstacle {
+    fn is_use(&self) -> bool {
+        matches!(self, Self::InUse { .. })
+    }
+
+    fn also_used_as(&mut self, other: Self) {
+        if let (Self::InUse { claims }, Self::InUse { claims: more }) = (self, other) {
+            claims.extend(more);
+            claims.sort();
+            claims.dedup();
+        }
+    }
 }
 
 fn first_empty(funnel: &RequestFunnel) -> Option<usize> {
