@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::allocator::check::{CheckedClaim, check};
 use crate::model::{Allocation, ClaimKey, NodeInfo, ResourceClaim, Snapshot, Uid};
 
 use super::decision::{ClaimDevices, CycleError, ExtendedClaim, PlacedClaim, Placement};
@@ -11,7 +12,6 @@ use super::plugins::dynamic_resources::NodeDevices;
 use super::plugins::extended_resources::{generate_name, placeholder_key, placeholder_uid};
 use super::query::PodQuery;
 use super::share_id::share_id;
-use super::shim::{CheckedClaim, check};
 
 /// The placement on a node. `pending` are the claims that `devices` answers, in that order.
 ///
