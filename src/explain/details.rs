@@ -208,16 +208,13 @@ fn few(details: Vec<Detail>) -> Vec<Detail> {
     let mut merged: Vec<Detail> = Vec::new();
     let mut places = BTreeMap::new();
     for detail in details {
-        match places.get(&detail.text) {
-            Some(place) => {
-                let known: &mut Detail = &mut merged[*place];
-                known.nodes.extend(detail.nodes);
-                known.nodes.sort();
-            }
-            None => {
-                places.insert(detail.text.clone(), merged.len());
-                merged.push(detail);
-            }
+        if let Some(place) = places.get(&detail.text) {
+            let known: &mut Detail = &mut merged[*place];
+            known.nodes.extend(detail.nodes);
+            known.nodes.sort();
+        } else {
+            places.insert(detail.text.clone(), merged.len());
+            merged.push(detail);
         }
     }
     if merged.len() <= DETAILS_MOST {

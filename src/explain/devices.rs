@@ -59,29 +59,21 @@ impl Words<'_> {
             WantedDevices::Count(count) => format!("{count} devices"),
             WantedDevices::All(_) => "all devices".to_owned(),
         };
-        let mut text = format!("request {request} of claim {claim} wants {wanted} of class {class}: ");
-        match in_reach {
-            0 => text.push_str("no device is in reach"),
-            1 => text.push_str("1 device is in reach"),
-            count => text.push_str(&format!("{count} devices are in reach")),
-        }
-        for (index, step) in funnel.steps.iter().enumerate() {
-            text.push_str(", ");
-            text.push_str(&self.step(step));
-            let is_last = index + 1 == funnel.steps.len();
-            if funnel.first_empty == Some(index) && !is_last {
-                text.push_str(" (too few from here on)");
-            }
-        }
-        if *in_reach > 0 {
-            text.push_str(&format!("; {remaining} of {in_reach} would do"));
-        }
-        for pool in &funnel.unusable {
-            text.push_str("; ");
-            text.push_str(&self.pool(pool));
-        }
-        text.push('.');
-        text
+        let reach = match in_reach {
+            0 => "no device is in reach".to_owned(),
+            1 => "1 device is in reach".to_owned(),
+            count => format!("{count} devices are in reach"),
+        };
+        let step = |(index, step): (usize, &FunnelStep)| {
+            let decides = funnel.first_empty == Some(index) && index + 1 < funnel.steps.len();
+            self.step(step) + if decides { " (too few from here on)" } else { "" }
+        };
+        let steps = funnel.steps.iter().enumerate().map(step);
+        let result = (*in_reach > 0).then(|| format!("{remaining} of {in_reach} would do"));
+        let pools = funnel.unusable.iter().map(|pool| self.pool(pool));
+        let parts =
+            std::iter::once(join(std::iter::once(reach).chain(steps), ", ")).chain(result).chain(pools);
+        format!("request {request} of claim {claim} wants {wanted} of class {class}: {}.", join(parts, "; "))
     }
 
     /// So many devices fell to what.

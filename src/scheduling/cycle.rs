@@ -58,7 +58,7 @@ fn place(
     let scores = score(&query, &filter, &fitting);
     let best = fitting.get(pick(&scores, pod, options.seed)).ok_or_else(|| no_nodes(snapshot, pod))?;
     let placement = reserve(snapshot, &query, filter.pending(), best.info, &best.devices, options)
-        .map_err(|error| Box::new(Decision::Error(error)))?;
+        .map_err(|error| Box::new(Decision::Error(*error)))?;
     Ok(Decision::Placed(Placement { scores, ..placement }))
 }
 
@@ -106,7 +106,7 @@ fn find_fitting<'a>(
             Err(Refusal::Node(rejection)) => rejections.push((info, rejection)),
             Err(Refusal::Attempt(error)) => {
                 let selectors = faulty_selectors(snapshot, query, &error);
-                let error = CycleError::Allocate { node: info.node.name.clone(), error, selectors };
+                let error = CycleError::Allocate { node: info.node.name.clone(), error: *error, selectors };
                 return Err(Box::new(Decision::Error(error)));
             }
         }

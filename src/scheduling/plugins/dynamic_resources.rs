@@ -47,7 +47,7 @@ pub enum Refusal {
     /// The node objects.
     Node(Rejection),
     /// The attempt fails.
-    Attempt(AllocateError),
+    Attempt(Box<AllocateError>),
 }
 
 fn object(rejection: DeviceRejection) -> Refusal {
@@ -157,7 +157,7 @@ impl<'a> Filter<'a> {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
             Ok(None) => Err(object(DeviceRejection::CannotAllocate)),
             Err(AllocateError::Node(NodeError::InvalidPools)) => Err(object(DeviceRejection::InvalidPools)),
-            Err(error) => Err(Refusal::Attempt(error)),
+            Err(error) => Err(Refusal::Attempt(Box::new(error))),
         }
     }
 
