@@ -37,12 +37,11 @@ pub(super) fn reserve(
     let place = |queried: &QueriedClaim| -> Result<PlacedClaim, Box<CycleError>> {
         let claim = &queried.claim;
         let found = || chosen.iter().find(|(key, _)| **key == claim.key);
-        let devices = match &claim.allocation {
-            Some(allocation) => ClaimDevices::Held(Arc::clone(allocation)),
-            None => {
-                let (_, allocation) = found().ok_or_else(|| not_allocated(&claim.key))?;
-                ClaimDevices::Chosen(Arc::clone(allocation))
-            }
+        let devices = if let Some(allocation) = &claim.allocation {
+            ClaimDevices::Held(Arc::clone(allocation))
+        } else {
+            let (_, allocation) = found().ok_or_else(|| not_allocated(&claim.key))?;
+            ClaimDevices::Chosen(Arc::clone(allocation))
         };
         Ok(PlacedClaim { pod_claim: queried.pod_claim.clone(), claim: Arc::clone(claim), devices })
     };
