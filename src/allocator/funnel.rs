@@ -4,6 +4,8 @@
 //!
 //! What is named is enough: without any other obstacle the claims still do not fit.
 
+mod steps;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use super::memo::Inventory;
 use super::pool::PoolStatus;
 use super::request::{DeviceOption, Query, Wanted};
 use super::{Allocator, ClaimToAllocate, conflict};
+use steps::joined;
 
 /// How many devices a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +83,8 @@ pub struct FunnelStep {
     pub obstacle: DeviceObstacle,
     /// How many.
     pub devices: usize,
+    /// The names of the first few.
+    pub names: Vec<Name>,
 }
 
 /// Why a device cannot serve a request, ordered as the funnel looks.
@@ -233,12 +238,13 @@ impl Look<'_> {
     fn funnel(&self, book: &mut Book, option: &DeviceOption) -> RequestFunnel {
         let pools = &self.inventory.pools;
         let unusable = pools.pools.iter().filter(|pool| pool.status != PoolStatus::Usable);
-        let mut fallen: Vec<DeviceObstacle> =
-            (0..pools.devices.len()).filter_map(|device| self.obstacle(book, option, device)).collect();
+        let fall = |device| Some((self.obstacle(book, option, device)?, device));
+        let mut fallen: Vec<(DeviceObstacle, usize)> = (0..pools.devices.len()).filter_map(fall).collect();
         fallen.sort_unstable();
         let in_reach = pools.devices.len();
         let remaining = in_reach - fallen.len();
-        let steps = joined(fallen);
+        let named = fallen.into_iter().map(|(obstacle, device)| (obstacle, &pools.device(device).2.name));
+        let steps = joined(named);
         let wanted = match option.wanted {
             Wanted::Count(count) => WantedDevices::Count(count),
             Wanted::All => {
@@ -404,28 +410,6 @@ impl DeviceObstacle {
                 | Self::BindingConditions
         )
     }
-}
-
-/// Equal obstacles are one step; those that differ by their holders only, too.
-fn joined(fallen: Vec<DeviceObstacle>) -> Vec<FunnelStep> {
-    let mut steps: Vec<FunnelStep> = Vec::new();
-    for obstacle in fallen {
-        match steps.last_mut() {
-            Some(step) if step.obstacle == obstacle => step.devices += 1,
-            Some(FunnelStep { obstacle: DeviceObstacle::InUse { claims }, devices })
-                if matches!(obstacle, DeviceObstacle::InUse { .. }) =>
-            {
-                if let DeviceObstacle::InUse { claims: more } = obstacle {
-                    claims.extend(more);
-                    claims.sort();
-                    claims.dedup();
-                }
-                *devices += 1;
-            }
-            _ => steps.push(FunnelStep { obstacle, devices: 1 }),
-        }
-    }
-    steps
 }
 
 fn first_empty(funnel: &RequestFunnel) -> Option<usize> {

@@ -261,8 +261,8 @@ impl Entry {
 }
 
 /// A state of a node's devices, equal for nodes that differ in names only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct State(ShapeId, HeldId);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct State(ShapeId, HeldId);
 
 impl Inventory {
     /// The state, if nodes can share it.

@@ -48,6 +48,7 @@ pub use errors::{
 pub use funnel::{
     Competition, Conflict, DeviceObstacle, FunnelStep, RequestFunnel, UnusablePool, WantedDevices,
 };
+pub use memo::State as NodeKind;
 pub use pool::{InvalidReason, PoolStatus};
 
 /// A claim of the pod that has no devices yet.
@@ -122,6 +123,14 @@ impl Allocator {
             let error = FatalError { claim, reason: failure.reason };
             Outcome { result: Err(AllocateError::Fatal(error)), steps }
         })
+    }
+
+    /// The kind of a node: nodes of one kind answer alike, but for names. None if it shares no state
+    /// with others.
+    pub fn node_kind(&mut self, snapshot: &Snapshot, node: &Node) -> Option<NodeKind> {
+        self.follow(snapshot);
+        let Self { rules, book, memo, .. } = self;
+        memo.inventory(rules, book, snapshot, node).ok()?.state()
     }
 
     /// The outcome, from memory or searched for; or a failure, with the steps it took.

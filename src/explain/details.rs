@@ -7,13 +7,14 @@ use std::sync::Arc;
 use crate::allocator::{AllocateError, FatalError, FatalReason};
 use crate::model::resources::CPU;
 use crate::model::{Name, NodeName};
-use crate::scheduling::decision::{Cause, CycleError, Diagnosis};
+use crate::scheduling::decision::{Cause, CycleError, DeviceFindings, Diagnosis, NodeFunnel};
 use crate::scheduling::options::Absence;
 use crate::scheduling::rejection::{
     DeviceRejection, RejectedNodes, Shortage, Unavailability, UnavailableClaim,
 };
 use crate::scheduling::{Decision, QueryError, Rejection};
 
+use super::devices;
 use super::hints::selector_hint;
 use super::reasons::{join, some_of};
 
@@ -60,8 +61,9 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> Vec<Detail> {
     match &diagnosis.cause {
         Cause::NoNodes => Vec::new(),
         Cause::Query(error) => of_query(error).into_iter().map(Detail::general).collect(),
-        Cause::Nodes { rejected } => {
-            let mut details: Vec<Detail> = rejected.iter().filter_map(of_nodes).collect();
+        Cause::Nodes { rejected, devices } => {
+            let mut details = of_funnels(devices);
+            details.extend(rejected.iter().filter_map(of_nodes));
             details.extend(shortages(rejected));
             few(details)
         }
@@ -134,6 +136,21 @@ fn why_absent(absence: Absence) -> &'static str {
     }
 }
 
+/// What became of the devices on nodes where they did not suffice.
+fn of_funnels(findings: &DeviceFindings) -> Vec<Detail> {
+    let of_kind = |funnel: &NodeFunnel| {
+        let nodes = funnel.nodes.clone();
+        let texts = devices::sentences(funnel, findings).into_iter();
+        texts.map(move |text| Detail { nodes: nodes.clone(), text })
+    };
+    let mut details: Vec<Detail> = findings.funnels.iter().flat_map(of_kind).collect();
+    if findings.others > 0 {
+        let others = findings.others;
+        details.push(Detail::general(format!("The devices of {others} more nodes fall short otherwise.")));
+    }
+    details
+}
+
 fn of_nodes(group: &RejectedNodes) -> Option<Detail> {
     let text = match &group.rejection {
         Rejection::TaintToleration { taint } => {
@@ -191,16 +208,13 @@ fn few(details: Vec<Detail>) -> Vec<Detail> {
     let mut merged: Vec<Detail> = Vec::new();
     let mut places = BTreeMap::new();
     for detail in details {
-        match places.get(&detail.text) {
-            Some(place) => {
-                let known: &mut Detail = &mut merged[*place];
-                known.nodes.extend(detail.nodes);
-                known.nodes.sort();
-            }
-            None => {
-                places.insert(detail.text.clone(), merged.len());
-                merged.push(detail);
-            }
+        if let Some(place) = places.get(&detail.text) {
+            let known: &mut Detail = &mut merged[*place];
+            known.nodes.extend(detail.nodes);
+            known.nodes.sort();
+        } else {
+            places.insert(detail.text.clone(), merged.len());
+            merged.push(detail);
         }
     }
     if merged.len() <= DETAILS_MOST {

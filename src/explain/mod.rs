@@ -4,6 +4,7 @@
 //! step took which devices away. [`DecisionView`] is the same as data.
 
 mod details;
+mod devices;
 mod hints;
 mod reasons;
 mod status;

@@ -8,13 +8,14 @@ use crate::model::{Features, NodeInfo, Pod, Snapshot};
 use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placement};
 use super::faulty_selectors::faulty_selectors;
 use super::options::Options;
+use super::plugins::device_findings::device_findings;
 use super::plugins::dynamic_resources::{Filter, NodeDevices, Refusal};
 use super::plugins::{
     self, Plugin, SCORED, default_normalize, node_affinity, node_resources_fit, taint_toleration,
 };
 use super::query::PodQuery;
 use super::query_error::QueryError;
-use super::rejection::group;
+use super::rejection::{DeviceRejection, Rejection, group};
 use super::reserve::reserve;
 use super::share_id::tie_break;
 
@@ -57,7 +58,7 @@ fn place(
     let scores = score(&query, &filter, &fitting);
     let best = fitting.get(pick(&scores, pod, options.seed)).ok_or_else(|| no_nodes(snapshot, pod))?;
     let placement = reserve(snapshot, &query, filter.pending(), best.info, &best.devices, options)
-        .map_err(|error| Box::new(Decision::Error(error)))?;
+        .map_err(|error| Box::new(Decision::Error(*error)))?;
     Ok(Decision::Placed(Placement { scores, ..placement }))
 }
 
@@ -96,17 +97,16 @@ fn find_fitting<'a>(
     let mut fitting = Vec::new();
     let mut rejections = Vec::new();
     for info in snapshot.nodes().values() {
-        let node = &info.node.name;
         let devices = match plugins::filter(query, info) {
             Ok(()) => filter.filter(allocator, info),
             Err(rejection) => Err(Refusal::Node(rejection)),
         };
         match devices {
             Ok(devices) => fitting.push(FeasibleNode { info, devices }),
-            Err(Refusal::Node(rejection)) => rejections.push((node.clone(), rejection)),
+            Err(Refusal::Node(rejection)) => rejections.push((info, rejection)),
             Err(Refusal::Attempt(error)) => {
                 let selectors = faulty_selectors(snapshot, query, &error);
-                let error = CycleError::Allocate { node: node.clone(), error, selectors };
+                let error = CycleError::Allocate { node: info.node.name.clone(), error: *error, selectors };
                 return Err(Box::new(Decision::Error(error)));
             }
         }
@@ -117,13 +117,31 @@ fn find_fitting<'a>(
     if rejections.is_empty() {
         return Err(no_nodes(snapshot, &query.pod));
     }
-    Err(Box::new(Decision::Unschedulable(Diagnosis {
+    Err(diagnose(snapshot, query, filter, allocator, rejections))
+}
+
+/// Why no node will do, with what became of the devices where they did not suffice.
+fn diagnose(
+    snapshot: &Snapshot,
+    query: &PodQuery,
+    filter: &mut Filter<'_>,
+    allocator: &mut Allocator,
+    rejections: Vec<(&Arc<NodeInfo>, Rejection)>,
+) -> Box<Decision> {
+    use DeviceRejection::{CannotAllocate, InvalidPools};
+    let lacks_devices =
+        |r: &Rejection| matches!(r, Rejection::DynamicResources(CannotAllocate | InvalidPools));
+    let lacking: Vec<_> =
+        rejections.iter().filter(|(_, rejection)| lacks_devices(rejection)).map(|(info, _)| *info).collect();
+    let devices = device_findings(filter, allocator, snapshot, &lacking);
+    let named = rejections.into_iter().map(|(info, rejection)| (info.node.name.clone(), rejection));
+    Box::new(Decision::Unschedulable(Diagnosis {
         pod: Arc::clone(&query.pod),
         version: snapshot.features().version,
         nodes: snapshot.nodes().len(),
-        cause: Cause::Nodes { rejected: group(rejections) },
+        cause: Cause::Nodes { rejected: group(named), devices },
         post_filter: filter.post_filter(),
-    })))
+    }))
 }
 
 /// The scores of nodes, in their order; none for a single node, which needs none.

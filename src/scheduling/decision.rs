@@ -1,16 +1,18 @@
 //! What became of a pod, as a value: it can be printed, carried out, or replayed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::allocator::AllocateError;
+use crate::allocator::check::Violation;
+use crate::allocator::funnel::RequestFunnel;
 use crate::model::{
-    Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, ResourceClaim, Uid,
+    Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, PoolId, ResourceClaim, Uid,
 };
 
 use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
 use super::rejection::RejectedNodes;
-use super::shim::Violation;
 
 /// What became of one pod in one cycle.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,7 +150,44 @@ pub enum Cause {
     Nodes {
         /// Every node once, grouped by reason, groups in the order of their first node.
         rejected: Box<[RejectedNodes]>,
+        /// What became of the devices, where the claims could not be met.
+        devices: DeviceFindings,
     },
+}
+
+/// What became of the devices on nodes where the claims could not be met.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct DeviceFindings {
+    /// Nodes of one kind each; those of the most nodes, if there are many.
+    pub funnels: Box<[NodeFunnel]>,
+    /// Nodes that were not looked at in detail.
+    pub others: usize,
+    /// The users of all claims that the funnels name, as `namespace/name`.
+    pub users: BTreeMap<ClaimKey, Box<[Name]>>,
+    /// The slices of all pools that the funnels name as incomplete.
+    pub pools: BTreeMap<PoolId, PublishedSlices>,
+    /// What the claims ask.
+    pub specs: BTreeMap<ClaimKey, Arc<ClaimSpec>>,
+}
+
+/// Nodes on which the claims fail alike, but for the names of devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeFunnel {
+    /// The nodes by name.
+    pub nodes: Vec<NodeName>,
+    /// The funnels of the first of them, for each request or alternative.
+    pub requests: Vec<RequestFunnel>,
+}
+
+/// How complete a pool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedSlices {
+    /// The newest generation.
+    pub generation: i64,
+    /// How many slices of it are there.
+    pub published: usize,
+    /// How many there should be.
+    pub expected: i64,
 }
 
 /// What is done for a pod that fits nowhere. At most one thing in a cycle; the change it makes

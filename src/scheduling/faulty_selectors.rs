@@ -24,7 +24,7 @@ pub(super) fn faulty_selectors(
     let expressions: Vec<_> = match owner {
         SelectorOwner::Class(class) => {
             let class = snapshot.classes().get(class);
-            class.iter().flat_map(|class| class.selectors.get(*index)).cloned().collect()
+            class.iter().filter_map(|class| class.selectors.get(*index)).cloned().collect()
         }
         SelectorOwner::Claim => {
             let spec = fatal.claim.as_ref().and_then(|claim| spec(query, claim));

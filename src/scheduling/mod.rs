@@ -17,7 +17,6 @@ pub mod query_error;
 pub mod rejection;
 mod reserve;
 pub mod share_id;
-pub mod shim;
 
 pub use commit_plan::CommitPlan;
 pub use cycle::{Memo, schedule};

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::model::{Allocation, ClaimKey, NodeInfo, ResourceClaim, Snapshot, Uid};
+use crate::allocator::check::{CheckedClaim, check};
+use crate::model::{Allocation, ClaimKey, NodeInfo, Pod, ResourceClaim, Snapshot, Uid};
 
 use super::decision::{ClaimDevices, CycleError, ExtendedClaim, PlacedClaim, Placement};
 use super::options::Options;
 use super::plugins::dynamic_resources::NodeDevices;
-use super::plugins::extended_resources::{generate_name, placeholder_key, placeholder_uid};
-use super::query::PodQuery;
+use super::plugins::extended_resources::{NodeClaim, generate_name, placeholder_key, placeholder_uid};
+use super::query::{PodQuery, QueriedClaim};
 use super::share_id::share_id;
-use super::shim::{CheckedClaim, check};
 
 /// The placement on a node. `pending` are the claims that `devices` answers, in that order.
 ///
@@ -24,62 +24,53 @@ pub(super) fn reserve(
     info: &NodeInfo,
     devices: &NodeDevices,
     options: &Options,
-) -> Result<Placement, CycleError> {
-    let pod = &query.pod;
-    let node = &info.node.name;
-    let chosen: Vec<_> = pending
-        .iter()
-        .zip(devices.chosen().iter())
+) -> Result<Placement, Box<CycleError>> {
+    let answers = pending.iter().zip(devices.chosen().iter());
+    let chosen: Vec<_> = answers
         .map(|(claim, allocation)| {
             (&claim.key, identified(&claim.key, &claim.uid, allocation, options.nonce))
         })
         .collect();
-    let not_allocated =
-        |claim: &ClaimKey| CycleError::NotAllocated { node: node.clone(), claim: claim.clone() };
-    let place = |claim: &Arc<ResourceClaim>| match &claim.allocation {
-        Some(allocation) => Ok(ClaimDevices::Held(Arc::clone(allocation))),
-        None => chosen
-            .iter()
-            .find(|(key, _)| **key == claim.key)
-            .map(|(_, allocation)| ClaimDevices::Chosen(Arc::clone(allocation)))
-            .ok_or_else(|| not_allocated(&claim.key)),
+    let not_allocated = |claim: &ClaimKey| {
+        Box::new(CycleError::NotAllocated { node: info.node.name.clone(), claim: claim.clone() })
     };
-    let claims: Result<Box<[_]>, _> = query
-        .claims
-        .iter()
-        .map(|queried| {
-            let devices = place(&queried.claim)?;
-            Ok(PlacedClaim {
-                pod_claim: queried.pod_claim.clone(),
-                claim: Arc::clone(&queried.claim),
-                devices,
-            })
-        })
-        .collect();
-    let extended = match devices.extended() {
-        None => None,
-        Some(claim) => {
-            let (key, uid) = (placeholder_key(pod), placeholder_uid(pod));
-            let allocation = devices.chosen().get(pending.len()).ok_or_else(|| not_allocated(&key))?;
-            Some(ExtendedClaim {
-                allocation: identified(&key, &uid, allocation, options.nonce),
-                placeholder: key,
-                placeholder_uid: uid,
-                generate_name: generate_name(pod),
-                spec: Arc::clone(&claim.spec),
-                mappings: claim.mappings.clone(),
-            })
-        }
+    let place = |queried: &QueriedClaim| -> Result<PlacedClaim, Box<CycleError>> {
+        let claim = &queried.claim;
+        let found = || chosen.iter().find(|(key, _)| **key == claim.key);
+        let devices = if let Some(allocation) = &claim.allocation {
+            ClaimDevices::Held(Arc::clone(allocation))
+        } else {
+            let (_, allocation) = found().ok_or_else(|| not_allocated(&claim.key))?;
+            ClaimDevices::Chosen(Arc::clone(allocation))
+        };
+        Ok(PlacedClaim { pod_claim: queried.pod_claim.clone(), claim: Arc::clone(claim), devices })
+    };
+    let extended = |claim: &Arc<NodeClaim>| -> Result<ExtendedClaim, Box<CycleError>> {
+        let answer = devices.chosen().get(pending.len());
+        let allocation = answer.ok_or_else(|| not_allocated(&placeholder_key(&query.pod)))?;
+        Ok(extended_claim(&query.pod, claim, allocation, options.nonce))
     };
     let placement = Placement {
-        pod: Arc::clone(pod),
-        node: node.clone(),
-        claims: claims?,
-        extended,
+        pod: Arc::clone(&query.pod),
+        node: info.node.name.clone(),
+        claims: query.claims.iter().map(place).collect::<Result<_, _>>()?,
+        extended: devices.extended().map(extended).transpose()?,
         scores: Box::default(),
     };
     judge(snapshot, info, pending, &placement)?;
     Ok(placement)
+}
+
+fn extended_claim(pod: &Pod, claim: &NodeClaim, allocation: &Allocation, nonce: u64) -> ExtendedClaim {
+    let (placeholder, placeholder_uid) = (placeholder_key(pod), placeholder_uid(pod));
+    ExtendedClaim {
+        allocation: identified(&placeholder, &placeholder_uid, allocation, nonce),
+        placeholder,
+        placeholder_uid,
+        generate_name: generate_name(pod),
+        spec: Arc::clone(&claim.spec),
+        mappings: claim.mappings.clone(),
+    }
 }
 
 /// The allocation with an identity for every share, in place of those that the allocator left open.
@@ -99,12 +90,12 @@ pub(super) fn identified(
 }
 
 /// Has all devices chosen checked together.
-fn judge(
+pub(super) fn judge(
     snapshot: &Snapshot,
     info: &NodeInfo,
     pending: &[Arc<ResourceClaim>],
     placement: &Placement,
-) -> Result<(), CycleError> {
+) -> Result<(), Box<CycleError>> {
     let chosen = pending.iter().filter_map(|claim| {
         let placed = placement.claims.iter().find(|placed| placed.claim.key == claim.key)?;
         let (key, uid, spec) = (&claim.key, &claim.uid, &*claim.spec);
@@ -118,5 +109,5 @@ fn judge(
     });
     let claims: Vec<_> = chosen.chain(extended).collect();
     check(snapshot, &info.node, &claims)
-        .map_err(|violation| CycleError::Violation { node: info.node.name.clone(), violation })
+        .map_err(|violation| Box::new(CycleError::Violation { node: info.node.name.clone(), violation }))
 }

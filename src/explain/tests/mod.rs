@@ -1,3 +1,4 @@
 //! Tests of the wording, by topic.
 
+mod devices;
 mod status;

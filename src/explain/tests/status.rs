@@ -6,7 +6,7 @@ use crate::model::{
     Allocation, ClaimKey, DeviceSelector, HostPort, KubernetesVersion, Name, NodeName, Pod, RequestKind,
     Taint, TaintEffect,
 };
-use crate::scheduling::decision::{Cause, CycleError, Diagnosis, PostFilter};
+use crate::scheduling::decision::{Cause, CycleError, DeviceFindings, Diagnosis, PostFilter};
 use crate::scheduling::options::Absence;
 use crate::scheduling::rejection::{
     DeviceRejection, Rejection, Shortage, Unavailability, UnavailableClaim, group,
@@ -20,7 +20,10 @@ fn rejected(rejections: &[(&str, Rejection)]) -> Diagnosis {
         pod: Arc::new(pod("p", &[])),
         version: KubernetesVersion::default(),
         nodes: rejections.len(),
-        cause: Cause::Nodes { rejected: group(rejections.iter().map(of_node)) },
+        cause: Cause::Nodes {
+            rejected: group(rejections.iter().map(of_node)),
+            devices: DeviceFindings::default(),
+        },
         post_filter: None,
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::allocator::funnel::RequestFunnel;
 use crate::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError};
 use crate::model::{
     Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
@@ -46,7 +47,7 @@ pub enum Refusal {
     /// The node objects.
     Node(Rejection),
     /// The attempt fails.
-    Attempt(AllocateError),
+    Attempt(Box<AllocateError>),
 }
 
 fn object(rejection: DeviceRejection) -> Refusal {
@@ -109,9 +110,7 @@ impl<'a> Filter<'a> {
     /// # Errors
     /// Why it has none.
     pub fn filter(&mut self, allocator: &mut Allocator, info: &NodeInfo) -> Result<NodeDevices, Refusal> {
-        let extended = self.query.extended.as_ref();
-        let served = extended.map_or(Ok(ServedByDra::default()), |extended| extended.served_on(&info.node));
-        let served = served.map_err(object)?;
+        let served = self.served(info).map_err(object)?;
         let unavailable: Box<[_]> =
             self.held.iter().filter_map(|(claim, why)| why_unavailable(claim, *why, info)).collect();
         let devices = self.allocate(allocator, info, served)?;
@@ -120,6 +119,27 @@ impl<'a> Filter<'a> {
             return Err(object(DeviceRejection::ClaimsNotAvailable { claims: unavailable }));
         }
         Ok(devices)
+    }
+
+    /// Which extended resources of the pod the node serves by DRA.
+    ///
+    /// # Errors
+    /// See [`ExtendedResources::served_on`](super::extended_resources::ExtendedResources::served_on).
+    pub fn served(&self, info: &NodeInfo) -> Result<ServedByDra, DeviceRejection> {
+        let extended = self.query.extended.as_ref();
+        extended.map_or(Ok(ServedByDra::default()), |extended| extended.served_on(&info.node))
+    }
+
+    /// Why the claims cannot be met on a node that serves just these resources by DRA.
+    pub fn funnel(
+        &mut self,
+        allocator: &mut Allocator,
+        info: &NodeInfo,
+        served: ServedByDra,
+    ) -> Vec<RequestFunnel> {
+        let extended = self.node_claim(served);
+        let claims = self.to_allocate(extended.as_deref());
+        allocator.funnel(self.snapshot, &info.node, &claims)
     }
 
     fn allocate(
@@ -137,7 +157,7 @@ impl<'a> Filter<'a> {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
             Ok(None) => Err(object(DeviceRejection::CannotAllocate)),
             Err(AllocateError::Node(NodeError::InvalidPools)) => Err(object(DeviceRejection::InvalidPools)),
-            Err(error) => Err(Refusal::Attempt(error)),
+            Err(error) => Err(Refusal::Attempt(Box::new(error))),
         }
     }
 

@@ -6,6 +6,7 @@
 //! A pod that needs one of the filters among them is refused as
 //! [`Unserved`](crate::scheduling::QueryError::Unserved).
 
+pub(super) mod device_findings;
 pub mod dynamic_resources;
 pub mod extended_resources;
 pub mod node_affinity;

@@ -8,8 +8,10 @@ use crate::model::{
     Allocation, ClaimKey, DeviceStatus, Name, NodeName, NodeSelector, Pod, ResourceClaim, ShareId, Snapshot,
     Timestamp, Uid,
 };
-use crate::scheduling::decision::{Cause, ClaimDevices, Diagnosis, PostFilter};
+use crate::scheduling::assume::{Commit, assume};
+use crate::scheduling::decision::{Cause, ClaimDevices, CycleError, Diagnosis, PostFilter};
 use crate::scheduling::rejection::{DeviceRejection, Rejection, Unavailability, UnavailableClaim};
+use crate::scheduling::reserve::judge;
 use crate::scheduling::{Decision, Options, Placement, QueryError};
 
 fn placed(decision: Decision) -> Placement {
@@ -232,4 +234,19 @@ fn the_same_input_gives_the_same_decision_whatever_is_remembered() {
         let remembered = crate::scheduling::schedule(&other, &Arc::new(pod.clone()), &mut memo, &options);
         assert_eq!(remembered, decide_with(&other, pod, &options));
     }
+}
+
+#[test]
+fn devices_that_break_a_rule_are_never_placed() {
+    let snapshot = with_claim(world(1, 1), claim("c", [exactly("r", 1)]));
+    let placement = placed(decide(&snapshot, &pod("p", &[("g", "c")])));
+    let taken = assume(&snapshot, &placement, Commit::Done);
+    let second = with_claim(taken.clone(), claim("d", [exactly("r", 1)]));
+    let info = &second.nodes()[&NodeName::from("n1")];
+    let pending = [Arc::clone(&second.claims()[&ClaimKey::new("default", "d")])];
+    let mut stolen = placement.clone();
+    stolen.claims[0].claim = Arc::clone(&pending[0]);
+    let error = judge(&second, info, &pending, &stolen).expect_err("the device is in use");
+    assert!(matches!(*error, CycleError::Violation { .. }), "{error:?}");
+    assert!(judge(&snapshot, info, &[Arc::clone(&placement.claims[0].claim)], &placement).is_ok());
 }

@@ -46,8 +46,13 @@ fn extended(snapshot: &Snapshot, pod: &Pod) -> Option<ExtendedResources> {
     ExtendedResources::new(snapshot, pod, &pod.requests())
 }
 
+/// Requests with their counts.
+type Counts = Vec<(String, i64)>;
+/// Containers with the requests that serve them.
+type Pairs = Vec<(String, String)>;
+
 /// The claim on a node without device plugin: requests with counts, and mappings.
-fn node_claim(pod: &Pod) -> (Vec<(String, i64)>, Vec<(String, String)>) {
+fn node_claim(pod: &Pod) -> (Counts, Pairs) {
     let extended = extended(&served_world(1, 1), pod).expect("a class serves it");
     let NodeClaim { spec, mappings } = extended.claim(pod, &[true]);
     let count = |request: &DeviceRequest| match &request.kind {
@@ -61,11 +66,11 @@ fn node_claim(pod: &Pod) -> (Vec<(String, i64)>, Vec<(String, String)>) {
     (spec.requests.iter().map(count).collect(), mappings.iter().map(map).collect())
 }
 
-fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+fn owned(pairs: &[(&str, &str)]) -> Pairs {
     pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
-fn counts(pairs: &[(&str, i64)]) -> Vec<(String, i64)> {
+fn counts(pairs: &[(&str, i64)]) -> Counts {
     pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 

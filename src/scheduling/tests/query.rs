@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use super::world::{CLASS, allocated, claim, exactly, first_available, owner, pod, pod_of_template, world};
+use super::world::{
+    CLASS, Made, allocated, claim, exactly, first_available, owner, pod, pod_of_template, world,
+};
 use crate::model::pod::{ClaimSource, UnservedFeature};
 use crate::model::{
     Allocation, ClaimKey, ClassName, FeatureGate, Features, Pod, PodClaim, RequestKind, Snapshot,
@@ -22,7 +24,7 @@ fn key(name: &str) -> ClaimKey {
 
 #[test]
 fn a_template_whose_claim_is_not_made_yet_is_named() {
-    let pod = pod_of_template("p", "not-there", None);
+    let pod = pod_of_template("p", "not-there", &Made::NotYet);
     let template = key("not-there");
     assert_eq!(
         error(&world(1, 1), &pod),
@@ -39,7 +41,8 @@ fn a_template_whose_claim_is_not_made_yet_is_named() {
 
 #[test]
 fn a_template_that_needed_no_claim_is_skipped() {
-    let query = query(&world(1, 1), &pod_of_template("p", "t", Some(None))).expect("nothing is missing");
+    let query =
+        query(&world(1, 1), &pod_of_template("p", "t", &Made::NotNeeded)).expect("nothing is missing");
     assert!(query.claims.is_empty());
 }
 
@@ -80,7 +83,7 @@ fn a_generated_claim_must_belong_to_the_pod_and_a_named_one_need_not() {
     let mut foreign = claim("c", [exactly("r", 1)]);
     foreign.controller = Some(owner(&other));
     snapshot.set_claim(Arc::new(foreign.clone()));
-    let generated = pod_of_template("p", "t", Some(Some("c")));
+    let generated = pod_of_template("p", "t", &Made::Claim("c"));
     assert_eq!(
         error(&snapshot, &generated),
         QueryError::NotOwner { claim: key("c"), owner: Some(owner(&other)) }

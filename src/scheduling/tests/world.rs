@@ -104,12 +104,27 @@ pub(crate) fn pod(name: &str, claims: &[(&str, &str)]) -> Pod {
     }
 }
 
-/// The same with a claim from a template; `made` is the claim, `Some(None)` that none was needed.
-pub(crate) fn pod_of_template(name: &str, template: &str, made: Option<Option<&str>>) -> Pod {
-    let status = |claim: Option<&str>| PodClaimStatus { name: "g".into(), claim: claim.map(Name::from) };
+/// What became of a pod's template.
+pub(crate) enum Made {
+    /// Nothing yet.
+    NotYet,
+    /// No claim was needed.
+    NotNeeded,
+    /// This claim.
+    Claim(&'static str),
+}
+
+/// The same with a claim from a template.
+pub(crate) fn pod_of_template(name: &str, template: &str, made: &Made) -> Pod {
+    let status = |claim| Some(PodClaimStatus { name: "g".into(), claim });
+    let status = match made {
+        Made::NotYet => None,
+        Made::NotNeeded => status(None),
+        Made::Claim(claim) => status(Some(Name::from(*claim))),
+    };
     Pod {
         claims: Box::new([PodClaim { name: "g".into(), source: ClaimSource::Template(template.into()) }]),
-        claim_statuses: made.map(status).into_iter().collect(),
+        claim_statuses: status.into_iter().collect(),
         ..pod(name, &[])
     }
 }
