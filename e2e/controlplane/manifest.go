@@ -88,13 +88,16 @@ func readManifest(file string) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(document) == 0 {
+			continue // nothing but comments
+		}
 		var content map[string]any
 		// Unlike encoding/json, this keeps integers integers.
 		if err := utiljson.Unmarshal(document, &content); err != nil {
 			return nil, err
 		}
 		if len(content) == 0 {
-			continue // an empty document
+			continue // null
 		}
 		object := &unstructured.Unstructured{Object: content}
 		if !object.IsList() {
