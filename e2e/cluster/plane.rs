@@ -25,8 +25,11 @@ pub fn built() -> Option<PathBuf> {
         return None;
     }
     let folder = root().join("e2e/controlplane");
-    let built =
-        BUILT.get_or_init(|| Command::new(folder.join("build.sh")).status().is_ok_and(|s| s.success()));
+    let built = BUILT.get_or_init(|| {
+        // Not captured by the test harness: whoever waits should know for what.
+        let _ = writeln!(std::io::stderr(), "building the control plane: minutes at first, then seconds");
+        Command::new(folder.join("build.sh")).status().is_ok_and(|status| status.success())
+    });
     assert!(built, "e2e/controlplane/build.sh failed");
     Some(folder.join("bin/controlplane"))
 }

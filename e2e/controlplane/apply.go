@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 )
+
+// How long a scheduler may take to see what was created.
+const watchLag = 300 * time.Millisecond
 
 // applier creates objects in a cluster, with the status that their manifests
 // give them. Objects get new uids; references to pods are mapped to them.
@@ -53,11 +57,15 @@ func apply(ctx context.Context, args []string) error {
 	}
 	a := &applier{cluster: cluster, podUIDs: map[types.NamespacedName]types.UID{}}
 	inOrder(objects)
+	seen := *settle == 0
 	for _, object := range objects {
-		if isPod(object) {
-			if err := preparePod(object, *schedulerName, nodes); err != nil {
-				return err
-			}
+		if err := prepare(object, *schedulerName, nodes); err != nil {
+			return err
+		}
+		if !seen && isPod(object) && !isAssigned(object) {
+			// Each kind is watched by itself: what the pods need must have been seen.
+			time.Sleep(watchLag)
+			seen = true
 		}
 		if err := a.apply(ctx, object); err != nil {
 			return fmt.Errorf("%s %s: %w", object.GetKind(), nameOf(object), err)
@@ -71,13 +79,16 @@ func apply(ctx context.Context, args []string) error {
 
 // inOrder sorts so that what is referred to exists first: namespaces, all
 // that has no place below, pods that run, claims (which may be reserved for
-// these pods), and last what is to be scheduled, by priority.
+// these pods), and last what is to be scheduled, by priority and age.
 func inOrder(objects []*unstructured.Unstructured) {
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
 		if d := rank(a) - rank(b); d != 0 {
 			return d
 		}
-		return int(priority(b) - priority(a))
+		if d := priority(b) - priority(a); d != 0 {
+			return int(d)
+		}
+		return strings.Compare(created(a), created(b))
 	})
 }
 
@@ -109,6 +120,12 @@ func isAssigned(pod *unstructured.Unstructured) bool {
 func priority(object *unstructured.Unstructured) int64 {
 	value, _, _ := unstructured.NestedInt64(object.Object, "spec", "priority")
 	return value
+}
+
+// created is a time that sorts as text, or empty.
+func created(object *unstructured.Unstructured) string {
+	text, _, _ := unstructured.NestedString(object.Object, "metadata", "creationTimestamp")
+	return text
 }
 
 func nameOf(object *unstructured.Unstructured) types.NamespacedName {
@@ -205,22 +222,26 @@ func (a *applier) mapReservations(namespace string, status map[string]any) {
 	}
 }
 
-// preparePod sets the scheduler's name and the only node that is allowed.
-func preparePod(pod *unstructured.Unstructured, schedulerName string, nodes map[string]string) error {
-	if isAssigned(pod) {
+// prepare sets the scheduler's name, also of pods that are made from a
+// template, and the only node that a pod may go to.
+func prepare(object *unstructured.Unstructured, schedulerName string, nodes map[string]string) error {
+	if _, isTemplate, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec"); isTemplate && schedulerName != "" {
+		return unstructured.SetNestedField(object.Object, schedulerName, "spec", "template", "spec", "schedulerName")
+	}
+	if !isPod(object) || isAssigned(object) {
 		return nil
 	}
 	if schedulerName != "" {
-		if err := unstructured.SetNestedField(pod.Object, schedulerName, "spec", "schedulerName"); err != nil {
+		if err := unstructured.SetNestedField(object.Object, schedulerName, "spec", "schedulerName"); err != nil {
 			return err
 		}
 	}
-	namespace := pod.GetNamespace()
+	namespace := object.GetNamespace()
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	if node := nodes[namespace+"/"+pod.GetName()]; node != "" {
-		return pinToNode(pod, node)
+	if node := nodes[namespace+"/"+object.GetName()]; node != "" {
+		return pinToNode(object, node)
 	}
 	return nil
 }

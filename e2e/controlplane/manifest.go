@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -78,16 +80,24 @@ func readManifest(file string) ([]*unstructured.Unstructured, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(input), 4096)
 	var objects []*unstructured.Unstructured
 	for {
-		var content map[string]any
-		err := decoder.Decode(&content)
+		var document json.RawMessage
+		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
 			return objects, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		if len(document) == 0 {
+			continue // nothing but comments
+		}
+		var content map[string]any
+		// Unlike encoding/json, this keeps integers integers.
+		if err := utiljson.Unmarshal(document, &content); err != nil {
+			return nil, err
+		}
 		if len(content) == 0 {
-			continue // an empty document
+			continue // null
 		}
 		object := &unstructured.Unstructured{Object: content}
 		if !object.IsList() {

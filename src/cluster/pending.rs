@@ -1,7 +1,9 @@
 //! The pods that wait for a node: whose turn is next, who backs off, who waits for a change.
 //!
 //! A pod that no node fits waits until something changes that could help it. After each failed
-//! attempt it is left alone for a while, 1 s at first and 10 s at most, as kube-scheduler does.
+//! attempt it is left alone for a while, 1 s at first and 10 s at most. As in kube-scheduler, a pod
+//! that fitted nowhere gets its turn earlier if there is nothing else to do
+//! (`SchedulerPopFromBackoffQ`); one whose attempt failed does not.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,8 @@ type Turn = (Reverse<i32>, Option<Timestamp>, u64, PodKey);
 enum State {
     /// To be tried.
     Active(Turn),
+    /// To be tried from that moment on, or as soon as there is nothing else to do.
+    Resting(Instant),
     /// To be tried from that moment on.
     BackingOff(Instant),
     /// To be tried when something changes, but not before that moment.
@@ -54,11 +58,13 @@ impl Entry {
 
 /// The pods that wait for a node.
 ///
-/// Invariant: `turns` lists just the active entries and `alarms` just those that back off.
+/// Invariant: `turns` lists just the active entries, `rests` those that rest, and `alarms` those
+/// that back off.
 #[derive(Clone, Debug, Default)]
 pub struct Pending {
     entries: BTreeMap<PodKey, Entry>,
     turns: BTreeSet<Turn>,
+    rests: BTreeSet<(Instant, PodKey)>,
     alarms: BTreeSet<(Instant, PodKey)>,
     arrivals: u64,
 }
@@ -113,7 +119,8 @@ impl Pending {
     /// Takes the pod whose turn it is.
     pub fn pop(&mut self, now: Instant) -> Option<PodKey> {
         self.ring(now);
-        let (_, _, _, key) = self.turns.pop_first()?;
+        let active = self.turns.pop_first().map(|(_, _, _, key)| key);
+        let key = active.or_else(|| self.rests.pop_first().map(|(_, key)| key))?;
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.state = State::Taken;
             entry.stirred = false;
@@ -127,7 +134,7 @@ impl Pending {
         entry.attempts += 1;
         let until = now + entry.backoff();
         if entry.stirred {
-            self.back_off(key, until);
+            self.rest(key, until);
         } else {
             entry.state = State::Unschedulable(until);
         }
@@ -156,10 +163,10 @@ impl Pending {
     pub fn wake(&mut self, key: &PodKey, now: Instant) {
         let Some(entry) = self.entries.get_mut(key) else { return };
         match entry.state {
-            State::Unschedulable(until) if until > now => self.back_off(key, until),
+            State::Unschedulable(until) if until > now => self.rest(key, until),
             State::Unschedulable(_) => self.activate(key),
             State::Taken => entry.stirred = true,
-            State::Active(_) | State::BackingOff(_) => {}
+            State::Active(_) | State::Resting(_) | State::BackingOff(_) => {}
         }
     }
 
@@ -178,13 +185,17 @@ impl Pending {
 
     /// Whether a pod could be popped now.
     pub fn has_turn(&self, now: Instant) -> bool {
-        !self.turns.is_empty() || self.next_alarm().is_some_and(|moment| moment <= now)
+        let rung = self.next_alarm().is_some_and(|moment| moment <= now);
+        !self.turns.is_empty() || !self.rests.is_empty() || rung
     }
 
+    /// Activates the pods that have waited long enough.
     fn ring(&mut self, now: Instant) {
-        while let Some((moment, key)) = self.alarms.first().cloned()
-            && moment <= now
-        {
+        let due = |moment: &Instant| *moment <= now;
+        let waiting = self.rests.iter().take_while(|(moment, _)| due(moment));
+        let waiting = waiting.chain(self.alarms.iter().take_while(|(moment, _)| due(moment)));
+        let rung: Vec<_> = waiting.map(|(_, key)| key.clone()).collect();
+        for key in rung {
             self.activate(&key);
         }
     }
@@ -195,6 +206,14 @@ impl Pending {
             let turn = entry.turn(key);
             self.turns.insert(turn.clone());
             entry.state = State::Active(turn);
+        }
+    }
+
+    fn rest(&mut self, key: &PodKey, until: Instant) {
+        self.unlist(key);
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.state = State::Resting(until);
+            self.rests.insert((until, key.clone()));
         }
     }
 
@@ -209,6 +228,7 @@ impl Pending {
     fn unlist(&mut self, key: &PodKey) {
         match self.entries.get(key).map(|entry| &entry.state) {
             Some(State::Active(turn)) => drop(self.turns.remove(turn)),
+            Some(State::Resting(until)) => drop(self.rests.remove(&(*until, key.clone()))),
             Some(State::BackingOff(until)) => drop(self.alarms.remove(&(*until, key.clone()))),
             Some(State::Unschedulable(_) | State::Taken) | None => {}
         }
@@ -238,12 +258,34 @@ mod tests {
     }
 
     #[test]
-    fn an_unschedulable_pod_waits_for_a_change_and_for_its_backoff() {
+    fn an_unschedulable_pod_waits_for_a_change() {
         let (mut pending, now) = (Pending::default(), Instant::now());
         pending.add(&pod("a", 0));
         pending.pop(now);
         pending.unschedulable(&key("a"), now);
         assert_eq!(pending.pop(now + Duration::from_secs(100)), None);
+        pending.wake_all(now);
+        assert_eq!(pending.pop(now), Some(key("a")));
+    }
+
+    #[test]
+    fn a_pod_that_rests_lets_all_others_go_first() {
+        let (mut pending, now) = (Pending::default(), Instant::now());
+        pending.add(&pod("a", 9));
+        pending.pop(now);
+        pending.unschedulable(&key("a"), now);
+        pending.wake_all(now);
+        pending.add(&pod("b", 0));
+        assert_eq!(pending.pop(now), Some(key("b")));
+        assert_eq!(pending.pop(now), Some(key("a")));
+    }
+
+    #[test]
+    fn a_pod_whose_attempt_failed_backs_off_in_any_case() {
+        let (mut pending, now) = (Pending::default(), Instant::now());
+        pending.add(&pod("a", 0));
+        pending.pop(now);
+        pending.retry(&key("a"), now);
         pending.wake_all(now);
         assert_eq!(pending.pop(now), None);
         assert_eq!(pending.pop(now + INITIAL_BACKOFF), Some(key("a")));
@@ -267,7 +309,7 @@ mod tests {
         pending.pop(now);
         pending.wake_all(now);
         pending.unschedulable(&key("a"), now);
-        assert_eq!(pending.pop(now + INITIAL_BACKOFF), Some(key("a")));
+        assert_eq!(pending.pop(now), Some(key("a")));
     }
 
     #[test]
