@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::model::selection::Labels;
 use crate::model::snapshot::SlicesByName;
@@ -43,8 +44,8 @@ pub(super) struct Inventory {
     shape: Option<ShapeId>,
     held_id: HeldId,
     /// The number of each pool, and the revision of its holders that `held` is of.
-    tracks: Vec<(usize, u64)>,
-    outcomes: Vec<(QueryId, Outcome)>,
+    tracks: SmallVec<[(usize, u64); 2]>,
+    outcomes: SmallVec<[(QueryId, Outcome); 1]>,
 }
 
 /// A node with what its inventory was made from.
@@ -175,7 +176,7 @@ impl Memo {
             let tracks = pools.pools.iter().map(|pool| (self.track(&pool.id), u64::MAX)).collect();
             let shape = self.shapes.number(&pools, node_operations);
             let held = Arc::new(Held::default());
-            Inventory { pools, held, node_operations, shape, held_id: 0, tracks, outcomes: Vec::new() }
+            Inventory { pools, held, node_operations, shape, held_id: 0, tracks, outcomes: SmallVec::new() }
         });
         let consulted = inventory.as_ref().map(|inventory| inventory.pools.consulted.clone());
         let with_slices = |pool: PoolId| {

@@ -36,7 +36,7 @@ impl Shares {
                 let used = held.iter().find(|(key, _)| key == name).map(|(_, sum)| sum);
                 let left = used.map_or_else(|| capacity.value.clone(), |used| capacity.value.sub(used));
                 let takes = amounts.iter().map(|amounts| amounts.get(at).map(|(_, amount)| amount));
-                rooms[device].extend(room(&left, takes));
+                rooms[device].extend(room(&left, &takes));
             }
         }
         Self { rooms }
@@ -63,7 +63,7 @@ impl Shares {
 
 /// The amounts in the largest unit that makes them whole. An option that cannot have the device
 /// takes nothing.
-fn room<'a>(left: &Quantity, takes: impl Iterator<Item = Option<&'a Quantity>> + Clone) -> Option<Room> {
+fn room<'a>(left: &Quantity, takes: &(impl Iterator<Item = Option<&'a Quantity>> + Clone)) -> Option<Room> {
     [0, -3, -9].into_iter().find_map(|scale| {
         let whole = |quantity: &Quantity| quantity.exact_scaled_value(scale).map(i128::from);
         let takes: Option<Vec<i128>> = takes.clone().map(|amount| amount.map_or(Some(0), whole)).collect();
