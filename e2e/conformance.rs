@@ -277,6 +277,10 @@ cases! { interrupt:
     off timeout deadline
 }
 
+cases! { ours:
+    a_counter_overdrawn_does_not_concern_other_pools
+}
+
 // Answers that are no upstream cases: each breaks one rule of the judge.
 cases! { refused_requests:
     more_devices_than_a_claim_holds a_result_for_no_request results_not_in_the_order_of_requests

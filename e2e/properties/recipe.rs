@@ -133,7 +133,7 @@ pub struct HolderRecipe {
 
 /// Any world.
 pub fn recipes() -> impl Strategy<Value = Recipe> {
-    let holders = prop_oneof![2 => vec(holder(), 0), 1 => vec(holder(), 1..=2)];
+    let holders = prop_oneof![1 => vec(holder(), 0), 1 => vec(holder(), 1..=3)];
     (
         gates(),
         1usize..=3,

@@ -130,7 +130,10 @@ impl Counters {
         self.scarce.iter().any(|scarce| {
             let left = ledger.left.get(scarce.pool).and_then(Option::as_ref);
             let Some(left) = left.and_then(|left| left.counters.get(scarce.counter)) else { return false };
-            let Some(left) = left.exact_scaled_value(scarce.scale).map(i128::from) else { return false };
+            // Of an overdrawn counter nothing is left: devices that take none of it still can be had.
+            let Some(left) = left.exact_scaled_value(scarce.scale).map(|left| i128::from(left.max(0))) else {
+                return false;
+            };
             let most = scarce.order.last().map_or(0, |device| scarce.costs[*device]);
             if most.saturating_mul(i128::try_from(total).unwrap_or(i128::MAX)) <= left {
                 return false;
