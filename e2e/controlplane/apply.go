@@ -122,9 +122,12 @@ func priority(object *unstructured.Unstructured) int64 {
 	return value
 }
 
-// created is a time that sorts as text, or empty.
+// created is a time that sorts as text; what has none is the youngest.
 func created(object *unstructured.Unstructured) string {
-	text, _, _ := unstructured.NestedString(object.Object, "metadata", "creationTimestamp")
+	text, found, _ := unstructured.NestedString(object.Object, "metadata", "creationTimestamp")
+	if !found {
+		return "~"
+	}
 	return text
 }
 
