@@ -5,6 +5,7 @@
 //!
 //! `STOWPLAN_SEED` replays a run, `STOWPLAN_WORLDS` sets its length.
 #![allow(clippy::disallowed_methods, reason = "a test draws its seed from the clock and runs a process")]
+#![allow(clippy::panic, clippy::print_stderr, reason = "its helpers are part of the test")]
 
 #[path = "differential/chance.rs"]
 mod chance;

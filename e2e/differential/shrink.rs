@@ -36,7 +36,7 @@ pub fn shrink(world: &Value, mut differs: impl FnMut(&Value) -> bool) -> Value {
     let mut world = world.clone();
     loop {
         let mut places = Vec::new();
-        collect(&world, &mut Vec::new(), &mut places);
+        collect(&world, &mut places);
         let smaller = places.iter().find_map(|place| {
             let candidate = without(&world, place)?;
             differs(&candidate).then_some(candidate)
@@ -49,8 +49,8 @@ pub fn shrink(world: &Value, mut differs: impl FnMut(&Value) -> bool) -> Value {
 }
 
 /// Every item and field, the outer ones first.
-fn collect(value: &Value, path: &mut Vec<Step>, places: &mut Vec<Vec<Step>>) {
-    let mut level = vec![(value, path.clone())];
+fn collect(value: &Value, places: &mut Vec<Vec<Step>>) {
+    let mut level = vec![(value, Vec::new())];
     while !level.is_empty() {
         let mut next = Vec::new();
         for (value, path) in level {

@@ -371,7 +371,7 @@ const EXPRESSIONS: &[&str] = &[
 
 fn expression(chance: &mut Chance) -> &'static str {
     let safe = EXPRESSIONS.len() - usize::from(chance.percent(95));
-    *chance.pick(&EXPRESSIONS[..safe])
+    EXPRESSIONS[chance.below(safe)]
 }
 
 fn constraint(chance: &mut Chance, names: &[String]) -> Value {
