@@ -111,6 +111,9 @@ fn compile_typed(
     codegen::generate(&ast, root, &checked)
 }
 
+/// Most expressions kept at a time; whoever writes claims must not be able to fill the memory.
+const PROGRAMS_MAX: usize = 4096;
+
 /// Compiled selectors by their text, so that each is compiled once.
 #[derive(Debug)]
 pub struct Programs {
@@ -128,6 +131,9 @@ impl Programs {
     pub fn get(&mut self, expression: &Arc<str>) -> Arc<Result<Program, CompileError>> {
         if let Some(known) = self.by_text.get(expression) {
             return Arc::clone(known);
+        }
+        if self.by_text.len() >= PROGRAMS_MAX {
+            self.by_text.clear();
         }
         let compiled = Arc::new(compile(expression, &self.env));
         self.by_text.insert(Arc::clone(expression), Arc::clone(&compiled));

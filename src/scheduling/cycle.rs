@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::allocator::Allocator;
+use crate::cel::{Environment, Programs};
 use crate::model::{Features, NodeInfo, Pod, Snapshot};
 
 use super::decision::{Cause, CycleError, Decision, Diagnosis, NodeScore, Placement};
@@ -22,12 +23,14 @@ use super::share_id::tie_break;
 /// What is kept between cycles to make them fast. It never changes an answer.
 pub struct Memo {
     allocator: Allocator,
+    /// The selectors of the judge, which shares nothing with the allocator.
+    judged: Programs,
 }
 
 impl Memo {
     /// Nothing remembered yet.
     pub fn new(features: &Features) -> Self {
-        Self { allocator: Allocator::new(features) }
+        Self { allocator: Allocator::new(features), judged: Programs::new(Environment::new(features)) }
     }
 }
 
@@ -57,8 +60,9 @@ fn place(
     let fitting = find_fitting(snapshot, &query, &mut filter, &mut memo.allocator)?;
     let scores = score(&query, &filter, &fitting);
     let best = fitting.get(pick(&scores, pod, options.seed)).ok_or_else(|| no_nodes(snapshot, pod))?;
-    let placement = reserve(snapshot, &query, filter.pending(), best.info, &best.devices, options)
-        .map_err(|error| Box::new(Decision::Error(*error)))?;
+    let placement =
+        reserve(snapshot, &query, filter.pending(), best.info, &best.devices, &mut memo.judged, options)
+            .map_err(|error| Box::new(Decision::Error(*error)))?;
     Ok(Decision::Placed(Placement { scores, ..placement }))
 }
 

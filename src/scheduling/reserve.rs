@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::allocator::check::{CheckedClaim, check};
+use crate::allocator::check::{CheckedClaim, check_with};
+use crate::cel::Programs;
 use crate::model::{Allocation, ClaimKey, NodeInfo, Pod, ResourceClaim, Snapshot, Uid};
 
 use super::decision::{ClaimDevices, CycleError, ExtendedClaim, PlacedClaim, Placement};
@@ -23,6 +24,7 @@ pub(super) fn reserve(
     pending: &[Arc<ResourceClaim>],
     info: &NodeInfo,
     devices: &NodeDevices,
+    selectors: &mut Programs,
     options: &Options,
 ) -> Result<Placement, Box<CycleError>> {
     let answers = pending.iter().zip(devices.chosen().iter());
@@ -57,7 +59,7 @@ pub(super) fn reserve(
         extended: devices.extended().map(extended).transpose()?,
         scores: Box::default(),
     };
-    judge(snapshot, info, pending, &placement)?;
+    judge(selectors, snapshot, info, pending, &placement)?;
     Ok(placement)
 }
 
@@ -89,8 +91,9 @@ pub(super) fn identified(
     Arc::new(allocation)
 }
 
-/// Has all devices chosen checked together.
+/// Has all devices chosen checked together. `selectors` are the judge's own, not the search's.
 pub(super) fn judge(
+    selectors: &mut Programs,
     snapshot: &Snapshot,
     info: &NodeInfo,
     pending: &[Arc<ResourceClaim>],
@@ -108,6 +111,6 @@ pub(super) fn judge(
         allocation: &claim.allocation,
     });
     let claims: Vec<_> = chosen.chain(extended).collect();
-    check(snapshot, &info.node, &claims)
+    check_with(selectors, snapshot, &info.node, &claims)
         .map_err(|violation| Box::new(CycleError::Violation { node: info.node.name.clone(), violation }))
 }

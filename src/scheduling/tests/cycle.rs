@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::world::{
     CLASS, allocated, claim, decide, decide_with, exactly, first_available, pod, result, tainted_node, world,
 };
+use crate::cel::{Environment, Programs};
 use crate::model::{
     Allocation, ClaimKey, DeviceStatus, Name, NodeName, NodeSelector, Pod, ResourceClaim, ShareId, Snapshot,
     Timestamp, Uid,
@@ -246,7 +247,10 @@ fn devices_that_break_a_rule_are_never_placed() {
     let pending = [Arc::clone(&second.claims()[&ClaimKey::new("default", "d")])];
     let mut stolen = placement.clone();
     stolen.claims[0].claim = Arc::clone(&pending[0]);
-    let error = judge(&second, info, &pending, &stolen).expect_err("the device is in use");
+    let mut selectors = Programs::new(Environment::new(snapshot.features()));
+    let error = judge(&mut selectors, &second, info, &pending, &stolen).expect_err("the device is in use");
     assert!(matches!(*error, CycleError::Violation { .. }), "{error:?}");
-    assert!(judge(&snapshot, info, &[Arc::clone(&placement.claims[0].claim)], &placement).is_ok());
+    assert!(
+        judge(&mut selectors, &snapshot, info, &[Arc::clone(&placement.claims[0].claim)], &placement).is_ok()
+    );
 }
