@@ -1,8 +1,8 @@
 //! Compiles CEL device selectors and evaluates them with a cost limit. Pure.
 //!
-//! An expression is compiled once: [`parser`] makes a tree and expands macros, [`checker`] resolves
-//! names and types as cel-go does, [`validate`] checks literals, [`codegen`] folds constants and
-//! makes flat code, which the machine in [`eval`] runs on any number of devices. No step recurses
+//! An expression is compiled once: `parser` makes a tree and expands macros, `checker` resolves
+//! names and types as cel-go does, `validate` checks literals, `codegen` folds constants and
+//! makes flat code, which the machine in `eval` runs on any number of devices. No step recurses
 //! deeper than the parser allows, and evaluating a selector that looks at attributes allocates
 //! nothing.
 //!
