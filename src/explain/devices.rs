@@ -42,6 +42,18 @@ fn hopeless(requests: &[RequestFunnel]) -> Vec<&RequestFunnel> {
     requests.iter().filter(|request| !able[&(&request.claim, parent(&request.request))]).collect()
 }
 
+/// Whether two steps are about counters of one set that the same claims hold.
+fn drain_one_set(a: &FunnelStep, b: &FunnelStep) -> bool {
+    use DeviceObstacle::Counter;
+    match (&a.obstacle, &b.obstacle) {
+        (
+            Counter { pool, counter_set, claims, .. },
+            Counter { pool: other_pool, counter_set: other_set, claims: other_claims, .. },
+        ) => pool == other_pool && counter_set == other_set && claims == other_claims,
+        _ => false,
+    }
+}
+
 /// The request that an alternative belongs to.
 fn parent(request: &str) -> &str {
     request.split_once('/').map_or(request, |(parent, _)| parent)
@@ -64,16 +76,43 @@ impl Words<'_> {
             1 => "1 device is in reach".to_owned(),
             count => format!("{count} devices are in reach"),
         };
-        let step = |(index, step): (usize, &FunnelStep)| {
-            let decides = funnel.first_empty == Some(index) && index + 1 < funnel.steps.len();
-            self.step(step) + if decides { " (too few from here on)" } else { "" }
-        };
-        let steps = funnel.steps.iter().enumerate().map(step);
+        let mut told = 0;
+        let steps = funnel.steps.chunk_by(drain_one_set).map(|steps| {
+            let before = told;
+            told += steps.len();
+            let empty = funnel.first_empty.is_some_and(|index| (before..told).contains(&index));
+            let decides = empty && told < funnel.steps.len();
+            self.steps(steps) + if decides { " (too few from here on)" } else { "" }
+        });
         let result = (*in_reach > 0).then(|| format!("{remaining} of {in_reach} would do"));
         let pools = funnel.unusable.iter().map(|pool| self.pool(pool));
         let parts =
             std::iter::once(join(std::iter::once(reach).chain(steps), ", ")).chain(result).chain(pools);
         format!("request {request} of claim {claim} wants {wanted} of class {class}: {}.", join(parts, "; "))
+    }
+
+    /// Steps that are told as one: partitions of one device mostly want different counters of it.
+    fn steps(&self, steps: &[FunnelStep]) -> String {
+        let [FunnelStep { obstacle: DeviceObstacle::Counter { counter_set, claims, .. }, .. }, _, ..] = steps
+        else {
+            return join(steps.iter().map(|step| self.step(step)), ", ");
+        };
+        let count: usize = steps.iter().map(|step| step.devices).sum();
+        let counters: Vec<_> = steps
+            .iter()
+            .filter_map(|step| match &step.obstacle {
+                DeviceObstacle::Counter { counter, .. } => Some(counter),
+                _ => None,
+            })
+            .collect();
+        let devices: Vec<_> = steps.iter().flat_map(|step| &step.names).collect();
+        format!(
+            "{count} do not fit what is left of {} counters of {counter_set} ({}): {}{}",
+            steps.len(),
+            some_of(counters.into_iter(), NAMED),
+            some_of(devices.into_iter(), NAMED),
+            self.holders("; used by", claims)
+        )
     }
 
     /// So many devices fell to what.
