@@ -7,7 +7,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 
 use super::claim::{DeviceClass, ResourceClaim};
-use super::features::{FeatureGate, Features};
+use super::features::{FeatureGate, Features, KubernetesVersion};
 use super::ids::{ClaimKey, ClassName, Name, NodeName, PodKey, PoolId, Uid};
 use super::node::{Node, NodeInfo};
 use super::pod::{Pod, PodPhase};
@@ -253,10 +253,12 @@ impl Snapshot {
     }
 
     fn patch(&mut self, slice: &Arc<ResourceSlice>) {
+        let version = self.features.version;
+        // The rules got a gate of their own in 1.35.
         let on = self.features.has(FeatureGate::DRADeviceTaints)
-            && self.features.has(FeatureGate::DRADeviceTaintRules);
+            && (version < KubernetesVersion::V1_35 || self.features.has(FeatureGate::DRADeviceTaintRules));
         let rules = self.rules.values().filter(|_| on).map(|rule| &**rule);
-        let patched = apply_taint_rules(slice, rules);
+        let patched = apply_taint_rules(slice, rules, version);
         self.slices.insert(&patched);
     }
 }
