@@ -8,6 +8,7 @@ use crate::allocator::funnel::{
 use crate::allocator::{InvalidReason, PoolStatus};
 use crate::model::{ClaimKey, ConstraintKind, Name};
 use crate::scheduling::decision::{DeviceFindings, NodeFunnel};
+use crate::scheduling::plugins::extended_resources::PLACEHOLDER;
 
 use super::reasons::{join, some_of};
 
@@ -54,6 +55,15 @@ fn drain_one_set(a: &FunnelStep, b: &FunnelStep) -> bool {
     }
 }
 
+/// A claim as readers know it. One for extended resources has no name before it is made.
+fn named(claim: &ClaimKey) -> String {
+    if claim.name.starts_with(PLACEHOLDER) {
+        "the claim for extended resources".to_owned()
+    } else {
+        format!("claim {claim}")
+    }
+}
+
 /// The request that an alternative belongs to.
 fn parent(request: &str) -> &str {
     request.split_once('/').map_or(request, |(parent, _)| parent)
@@ -88,7 +98,11 @@ impl Words<'_> {
         let pools = funnel.unusable.iter().map(|pool| self.pool(pool));
         let parts =
             std::iter::once(join(std::iter::once(reach).chain(steps), ", ")).chain(result).chain(pools);
-        format!("request {request} of claim {claim} wants {wanted} of class {class}: {}.", join(parts, "; "))
+        format!(
+            "request {request} of {} wants {wanted} of class {class}: {}.",
+            named(claim),
+            join(parts, "; ")
+        )
     }
 
     /// Steps that are told as one: partitions of one device mostly want different counters of it.
@@ -179,9 +193,9 @@ impl Words<'_> {
             return String::new();
         }
         let one = |claim: &ClaimKey| match self.findings.users.get(claim).map(|users| &**users) {
-            None | Some([]) => format!("claim {claim}"),
-            Some([user]) => format!("claim {claim} of pod {user}"),
-            Some(users) => format!("claim {claim} of pods {}", some_of(users.iter(), NAMED)),
+            None | Some([]) => named(claim),
+            Some([user]) => format!("{} of pod {user}", named(claim)),
+            Some(users) => format!("{} of pods {}", named(claim), some_of(users.iter(), NAMED)),
         };
         let more =
             if claims.len() > NAMED { format!(" and {} more", claims.len() - NAMED) } else { String::new() };
@@ -204,7 +218,7 @@ impl Words<'_> {
     }
 
     fn conflict(&self, conflict: &Conflict) -> String {
-        let one = |(claim, request): &(ClaimKey, Name)| format!("{request} of claim {claim}");
+        let one = |(claim, request): &(ClaimKey, Name)| format!("{request} of {}", named(claim));
         let requests = join(conflict.requests.iter().map(one), ", ");
         let over = match conflict.over {
             Competition::Devices => "devices",
