@@ -17,7 +17,7 @@ import (
 type allocateQuestion struct {
 	// Features are gates by the allocator's names; absent ones are off.
 	Features structured.Features `json:"features"`
-	// Nodes are tried in this order with one allocator, as in a scheduling cycle.
+	// Nodes are tried in this order, each with an allocator of its own.
 	Nodes []*corev1.Node `json:"nodes"`
 	// Slices are given to the allocator as they are, taint rules applied.
 	Slices []*resourceapi.ResourceSlice `json:"slices"`
@@ -79,12 +79,14 @@ func (q *allocateQuestion) answer() any {
 	// them, the features decide as in a scheduler.
 	structured.EnableAllocators("incubating", "experimental")
 	ctx := context.Background()
-	allocator, err := structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), q.Slices, cacheFor(q.Features))
-	if err != nil {
-		return map[string]string{"error": err.Error()}
-	}
 	answers := make([]nodeAnswer, 0, len(q.Nodes))
 	for _, node := range q.Nodes {
+		// A scheduler keeps one allocator for all nodes. It caches the counters of a pool by the pool's
+		// name, so that a node which sees another generation of the pool is judged by the wrong ones.
+		allocator, err := structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), q.Slices, cacheFor(q.Features))
+		if err != nil {
+			return map[string]string{"error": err.Error()}
+		}
 		answers = append(answers, q.allocate(ctx, allocator, node))
 	}
 	return map[string]any{"nodes": answers}
