@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::model::resources::is_extended;
 use crate::model::{
     AllocationMode, ClaimKey, ClaimSpec, ClassName, Container, DeviceClass, DeviceRequest, DeviceRequirement,
     FeatureGate, Name, Node, Pod, RequestKind, ResourceAmounts, ResourceClaim, Snapshot, Uid,
@@ -118,8 +119,7 @@ pub fn placeholder_uid(pod: &Pod) -> Uid {
 
 /// Whether a class could serve a resource of that name.
 fn may_be_served(name: &str) -> bool {
-    let extended = name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.");
-    extended || name.starts_with(IMPLICIT_PREFIX)
+    is_extended(name) || name.starts_with(IMPLICIT_PREFIX)
 }
 
 /// Which class serves which extended resource.
