@@ -6,6 +6,7 @@ use crate::model::DeviceResult;
 use crate::scheduling::Decision;
 use crate::scheduling::decision::{Cause, Placement};
 use crate::scheduling::rejection::{Code, RejectedNodes};
+use crate::scheduling::scores::NodeScore;
 
 use super::details::{Detail, details};
 use super::reasons::rejection;
@@ -148,9 +149,9 @@ fn devices(placement: &Placement) -> Vec<DeviceView> {
 }
 
 fn scores(placement: &Placement) -> Vec<ScoreView> {
-    let view = |score: &crate::scheduling::decision::NodeScore| ScoreView {
+    let view = |score: NodeScore<'_>| ScoreView {
         node: score.node.to_string(),
-        total: score.total,
+        total: score.total(),
         plugins: score.plugins().map(|(plugin, score)| (plugin.name(), score)).collect(),
     };
     placement.scores.iter().map(view).collect()

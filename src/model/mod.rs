@@ -4,6 +4,7 @@
 //! Upstream's words are kept for upstream's things (`core/v1`, `resource.k8s.io/v1`). What the
 //! objects do not say for scheduling is not here: a decoded pod is a few hundred bytes.
 
+pub mod changes;
 pub mod claim;
 pub mod features;
 pub mod ids;

@@ -51,7 +51,7 @@ impl HostPort {
 /// A node together with what the pods on it use.
 ///
 /// Invariant: `requested`, `scored` and `host_ports` are the sums over `pods`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct NodeInfo {
     /// The node.
     pub node: Arc<Node>,

@@ -10,9 +10,9 @@ use crate::model::{
     Allocation, ClaimKey, ClaimSpec, KubernetesVersion, Name, NodeName, Pod, PoolId, ResourceClaim, Uid,
 };
 
-use super::plugins::{Plugin, SCORED};
 use super::query_error::QueryError;
 use super::rejection::RejectedNodes;
+use super::scores::Scores;
 
 /// What became of one pod in one cycle.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +37,8 @@ pub struct Placement {
     pub claims: Box<[PlacedClaim]>,
     /// The claim to be made for the pod's extended resources, if DRA serves any on this node.
     pub extended: Option<ExtendedClaim>,
-    /// The scores of all nodes that fit, by name; empty if there was only one.
-    pub scores: Box<[NodeScore]>,
+    /// The scores of all nodes that fit; empty if there was only one.
+    pub scores: Scores,
 }
 
 /// A claim of a placed pod.
@@ -103,24 +103,6 @@ impl ExtendedClaim {
     /// The resource that a request serves, if any.
     pub fn resource_of(&self, request: &str) -> Option<&Name> {
         self.mappings.iter().find(|mapping| &*mapping.request == request).map(|mapping| &mapping.resource)
-    }
-}
-
-/// The scores of one node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeScore {
-    /// The node.
-    pub node: NodeName,
-    /// Normalised scores, 0 to 100, in the order of [`SCORED`].
-    pub by_plugin: [i64; SCORED.len()],
-    /// Their weighted sum.
-    pub total: i64,
-}
-
-impl NodeScore {
-    /// Each plugin with its normalised score.
-    pub fn plugins(&self) -> impl Iterator<Item = (Plugin, i64)> {
-        SCORED.iter().copied().zip(self.by_plugin)
     }
 }
 

@@ -14,9 +14,12 @@ pub mod options;
 pub mod plugins;
 pub mod query;
 pub mod query_error;
+mod recall;
 pub mod rejection;
 mod reserve;
+pub mod scores;
 pub mod share_id;
+mod verdicts;
 
 pub use commit_plan::CommitPlan;
 pub use cycle::{Memo, schedule};

@@ -12,6 +12,7 @@ use super::options::Options;
 use super::plugins::dynamic_resources::NodeDevices;
 use super::plugins::extended_resources::{NodeClaim, generate_name, placeholder_key, placeholder_uid};
 use super::query::{PodQuery, QueriedClaim};
+use super::scores::Scores;
 use super::share_id::share_id;
 
 /// The placement on a node. `pending` are the claims that `devices` answers, in that order.
@@ -57,7 +58,7 @@ pub(super) fn reserve(
         node: info.node.name.clone(),
         claims: query.claims.iter().map(place).collect::<Result<_, _>>()?,
         extended: devices.extended().map(extended).transpose()?,
-        scores: Box::default(),
+        scores: Scores::default(),
     };
     judge(selectors, snapshot, info, pending, &placement)?;
     Ok(placement)

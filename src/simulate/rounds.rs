@@ -8,6 +8,7 @@ use crate::model::pod::ClaimSource;
 use crate::model::{ClaimKey, Pod, Snapshot};
 use crate::scheduling::assume::{Commit, assume, post_filter};
 use crate::scheduling::decision::ClaimDevices;
+use crate::scheduling::scores::Scores;
 use crate::scheduling::{Decision, Memo, Options, Placement, schedule};
 
 /// Most rounds over the pods that wait. Each round but the last frees a claim or allocates one
@@ -46,7 +47,7 @@ pub fn run(
                 Decision::Placed(placement) => {
                     snapshot = assume(&snapshot, placement, Commit::Done);
                     change.allocated.extend(chosen(placement));
-                    placement.scores = Box::default();
+                    placement.scores = Scores::default();
                 }
                 Decision::Unschedulable(diagnosis) => {
                     waiting.push(at);

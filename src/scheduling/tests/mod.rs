@@ -5,4 +5,5 @@ mod commit_plan;
 mod cycle;
 mod extended_resources;
 mod query;
+mod recall;
 pub(crate) mod world;
