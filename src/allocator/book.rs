@@ -12,6 +12,7 @@ use crate::model::{AttributeValue, DeviceContent, Name, Quantity};
 
 use super::capacity::{Suits, suits};
 use super::constraint::Attribute;
+use super::projection::Touched;
 use super::rules::Rules;
 use super::selector::{Compiler, Program};
 
@@ -23,6 +24,8 @@ pub(super) type SelectorId = usize;
 pub(super) type AttributeId = usize;
 /// The number of a list of requested amounts.
 pub(super) type AskId = usize;
+/// The number of a set of attributes that claims look at.
+pub(super) type ProjectionId = usize;
 
 /// What an expression says about a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +66,13 @@ struct CapacityTable {
     suits: Vec<Option<Suits>>,
 }
 
+#[derive(Debug)]
+struct ProjectionTable {
+    touched: Touched,
+    numbers: Vec<Option<usize>>,
+    by_content: FxHashMap<(Name, DeviceContent), usize>,
+}
+
 /// Numbers and facts. Hash maps are only looked up in, never walked.
 #[derive(Debug)]
 pub(super) struct Book {
@@ -81,6 +91,8 @@ pub(super) struct Book {
     by_source: FxHashMap<Source, AttributeId>,
     capacities: Vec<CapacityTable>,
     by_ask: FxHashMap<Box<[(Name, Quantity)]>, AskId>,
+    projections: Vec<ProjectionTable>,
+    by_touched: FxHashMap<Touched, ProjectionId>,
 }
 
 /// The entry of a table, which grows as needed.
@@ -108,6 +120,8 @@ impl Book {
             by_source: FxHashMap::default(),
             capacities: Vec::new(),
             by_ask: FxHashMap::default(),
+            projections: Vec::new(),
+            by_touched: FxHashMap::default(),
         }
     }
 
@@ -222,5 +236,46 @@ impl Book {
         let CapacityTable { asked, suits: known } = &mut self.capacities[ask];
         let device = &self.contents[content].1;
         slot(known, content).get_or_insert_with(|| suits(asked, device, self.fractional))
+    }
+
+    /// What a selector looks at. One that does not compile fails on every device alike.
+    pub fn touched_by_selector(&self, selector: SelectorId) -> Touched {
+        self.selectors[selector].program.as_ref().map_or_else(|_| Touched::default(), Program::touched)
+    }
+
+    /// What a constraint on an attribute looks at.
+    pub fn touched_by_constraint(&self, attribute: AttributeId) -> Touched {
+        let AttributeTable { source, program, .. } = &self.attributes[attribute];
+        match (source, program) {
+            (Source::Static(name), _) => Touched::by_name(name),
+            (Source::Derived(_), Some(Ok(program))) => program.touched(),
+            (Source::Derived(_), _) => Touched::default(),
+        }
+    }
+
+    /// The number of a set of attributes.
+    pub fn projection(&mut self, touched: Touched) -> ProjectionId {
+        if let Some(id) = self.by_touched.get(&touched) {
+            return *id;
+        }
+        let id = self.projections.len();
+        let (numbers, by_content) = (Vec::new(), FxHashMap::default());
+        self.projections.push(ProjectionTable { touched: touched.clone(), numbers, by_content });
+        self.by_touched.insert(touched, id);
+        id
+    }
+
+    /// The number of what a projection leaves of a content, equal for contents of one driver that
+    /// differ in nothing else.
+    pub fn projected(&mut self, projection: ProjectionId, content: ContentId) -> usize {
+        let ProjectionTable { touched, numbers, by_content } = &mut self.projections[projection];
+        if *touched == Touched::All {
+            return content;
+        }
+        let (driver, device) = &self.contents[content];
+        *slot(numbers, content).get_or_insert_with(|| {
+            let next = by_content.len();
+            *by_content.entry((driver.clone(), touched.project(device))).or_insert(next)
+        })
     }
 }

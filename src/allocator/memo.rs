@@ -15,7 +15,7 @@ use crate::model::snapshot::SlicesByName;
 use crate::model::{Node, NodeName, PoolId, PoolUse, Snapshot};
 
 use super::Outcome;
-use super::book::Book;
+use super::book::{Book, ProjectionId};
 use super::errors::Failure;
 use super::held::Held;
 use super::pool::{NodePools, gather};
@@ -30,6 +30,8 @@ type HeldId = usize;
 
 /// Most of anything kept for a small cluster before the memo starts anew.
 const GENERATION: usize = 1 << 15;
+/// Shapes kept with each node.
+const SHAPES: usize = 8;
 /// Answers kept with each node.
 const OUTCOMES: usize = 4;
 /// The feature that a node declares when kubelet calls may be left out.
@@ -41,7 +43,8 @@ pub(super) struct Inventory {
     pub pools: NodePools,
     pub held: Arc<Held>,
     pub node_operations: bool,
-    shape: Option<ShapeId>,
+    /// By projection.
+    shapes: SmallVec<[(ProjectionId, Option<ShapeId>); 2]>,
     held_id: HeldId,
     /// The number of each pool, and the revision of its holders that `held` is of.
     tracks: SmallVec<[(usize, u64); 2]>,
@@ -174,9 +177,9 @@ impl Memo {
         let slices = snapshot.slices();
         let inventory = gather(rules, book, slices, node).map(|pools| {
             let tracks = pools.pools.iter().map(|pool| (self.track(&pool.id), u64::MAX)).collect();
-            let shape = self.shapes.number(&pools, node_operations);
             let held = Arc::new(Held::default());
-            Inventory { pools, held, node_operations, shape, held_id: 0, tracks, outcomes: SmallVec::new() }
+            let (shapes, outcomes) = (SmallVec::new(), SmallVec::new());
+            Inventory { pools, held, node_operations, shapes, held_id: 0, tracks, outcomes }
         });
         let consulted = inventory.as_ref().map(|inventory| inventory.pools.consulted.clone());
         let with_slices = |pool: PoolId| {
@@ -223,6 +226,25 @@ impl Memo {
         Ok(inventory)
     }
 
+    /// The state of a node whose inventory was just looked at, if nodes can share it. Claims that see
+    /// no more of devices than the projection leaves cannot tell nodes of one state apart.
+    pub fn state(&mut self, book: &mut Book, node: &Node, projection: ProjectionId) -> Option<State> {
+        let Self { nodes, by_node, shapes, .. } = self;
+        let inventory = nodes[*by_node.get(&node.name)?].inventory.as_mut().ok()?;
+        let known = inventory.shapes.iter().find(|(known, _)| *known == projection);
+        let shape = if let Some((_, shape)) = known {
+            *shape
+        } else {
+            let shape = shapes.number(book, projection, &inventory.pools, inventory.node_operations);
+            if inventory.shapes.len() >= SHAPES {
+                inventory.shapes.remove(0);
+            }
+            inventory.shapes.push((projection, shape));
+            shape
+        };
+        shape.map(|shape| State(shape, inventory.held_id))
+    }
+
     /// An answer given before to the same claims on a node of the same shape and state.
     pub fn answer(&self, query: QueryId, state: Option<State>) -> Option<&Arc<(End, u64)>> {
         let State(shape, held) = state?;
@@ -266,11 +288,6 @@ impl Entry {
 pub struct State(ShapeId, HeldId);
 
 impl Inventory {
-    /// The state, if nodes can share it.
-    pub fn state(&self) -> Option<State> {
-        self.shape.map(|shape| State(shape, self.held_id))
-    }
-
     /// The outcome of the same claims on this very node, as long as nothing changed.
     pub fn outcome(&self, query: QueryId) -> Option<&Outcome> {
         self.outcomes.iter().find(|(known, _)| *known == query).map(|(_, outcome)| outcome)

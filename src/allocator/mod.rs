@@ -17,6 +17,7 @@ mod held;
 mod ledger;
 mod memo;
 mod pool;
+mod projection;
 mod prune;
 mod request;
 mod result;
@@ -125,12 +126,19 @@ impl Allocator {
         })
     }
 
-    /// The kind of a node: nodes of one kind answer alike, but for names. None if it shares no state
-    /// with others.
-    pub fn node_kind(&mut self, snapshot: &Snapshot, node: &Node) -> Option<NodeKind> {
+    /// The kind of a node: nodes of one kind answer these claims alike, but for names. None if it
+    /// shares no state with others.
+    pub fn node_kind(
+        &mut self,
+        snapshot: &Snapshot,
+        node: &Node,
+        claims: &[ClaimToAllocate<'_>],
+    ) -> Option<NodeKind> {
         self.follow(snapshot);
-        let Self { rules, book, memo, .. } = self;
-        memo.inventory(rules, book, snapshot, node).ok()?.state()
+        let Self { rules, book, memo, queries, .. } = self;
+        let (_, query) = queries.resolve(rules, book, snapshot, claims);
+        memo.inventory(rules, book, snapshot, node).ok()?;
+        memo.state(book, node, query.projection)
     }
 
     /// The outcome, from memory or searched for; or a failure, with the steps it took.
@@ -146,7 +154,7 @@ impl Allocator {
         if let Some(outcome) = inventory.outcome(id) {
             return Ok(outcome.clone());
         }
-        let state = inventory.state();
+        let state = memo.state(book, node, query.projection);
         let known = memo.answer(id, state).cloned();
         let inventory = memo.inventory(rules, book, snapshot, node).map_err(|failure| (failure, 0))?;
         let is_known = known.is_some();

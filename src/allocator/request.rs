@@ -11,9 +11,10 @@ use crate::model::{
     DeviceRequirement, DeviceSelector, Name, RequestKind, Toleration,
 };
 
-use super::book::{AskId, AttributeId, Book, SelectorId, Source};
+use super::book::{AskId, AttributeId, Book, ProjectionId, SelectorId, Source};
 use super::constraint::Rule;
 use super::errors::{Failure, FatalReason, LIMIT, RequestFault, SelectorOwner};
+use super::projection::Touched;
 use super::rules::Rules;
 
 /// One selector of an option.
@@ -95,6 +96,8 @@ pub(super) struct Query {
     pub options: Vec<DeviceOption>,
     /// In order; nothing follows a fault.
     pub checks: Vec<Check>,
+    /// What the claims can tell apart.
+    pub projection: ProjectionId,
 }
 
 impl Query {
@@ -104,7 +107,7 @@ impl Query {
         book: &mut Book,
         specs: &[Arc<ClaimSpec>],
     ) -> Self {
-        let query = Self { claims: Vec::new(), options: Vec::new(), checks: Vec::new() };
+        let query = Self { claims: Vec::new(), options: Vec::new(), checks: Vec::new(), projection: 0 };
         let mut resolver = Resolver { rules, classes, book, query };
         for spec in specs {
             if let Err(failure) = resolver.claim(spec) {
@@ -112,8 +115,24 @@ impl Query {
                 break;
             }
         }
-        resolver.query
+        let mut query = resolver.query;
+        query.projection = book.projection(touched(book, &query.options));
+        query
     }
+}
+
+/// The attributes that selectors and constraints look at.
+fn touched(book: &Book, options: &[DeviceOption]) -> Touched {
+    let mut touched = Touched::default();
+    for option in options {
+        for selector in &option.selectors {
+            touched.add(book.touched_by_selector(selector.selector));
+        }
+        for applies in &option.constraints {
+            touched.add(book.touched_by_constraint(applies.attribute));
+        }
+    }
+    touched
 }
 
 struct Resolver<'a> {

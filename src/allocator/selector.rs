@@ -4,6 +4,8 @@
 use crate::cel::{self, DeviceInput, Environment};
 use crate::model::{AttributeValue, DeviceContent, Features, Name};
 
+use super::projection::Touched;
+
 /// Compiles expressions.
 #[derive(Debug)]
 pub(super) struct Compiler(Environment);
@@ -51,5 +53,10 @@ impl Program {
     pub fn value(&self, driver: &str, content: &DeviceContent) -> Result<AttributeValue, Name> {
         let device = DeviceInput { driver, content };
         self.0.attribute(&device).map_err(Name::from)
+    }
+
+    /// Which attributes the expression looks at.
+    pub fn touched(&self) -> Touched {
+        Touched::by_expression(&self.0.touched_paths())
     }
 }

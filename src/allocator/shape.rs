@@ -1,5 +1,5 @@
 //! Which nodes are equal but for names: every device, slice and pool gets a number by content, and
-//! the list of these numbers is the node's shape.
+//! the list of these numbers is the node's shape. Of contents only what claims can tell apart counts.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::model::selection::NodeSelector;
 use crate::model::slice::Placement;
 use crate::model::{CounterConsumption, CounterSet, Device, Name, ResourceSlice, Taint};
 
-use super::book::ContentId;
+use super::book::{Book, ProjectionId};
 use super::pool::{NodePools, Pool, PoolStatus, Reach};
 
 /// The number of a shape.
@@ -33,7 +33,8 @@ impl Site {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Kind {
-    content: ContentId,
+    /// The number of what the projection leaves of the content.
+    content: usize,
     counters: Box<[CounterConsumption]>,
     site: Option<Site>,
     taints: Box<[Taint]>,
@@ -68,9 +69,15 @@ impl Shapes {
         self.known.len() + self.kinds.len() / 8
     }
 
-    /// The number of a node's shape; none if an error there would name something.
-    pub fn number(&mut self, pools: &NodePools, node_operations: bool) -> Option<ShapeId> {
-        let mut key = vec![usize::from(node_operations)];
+    /// The number of a node's shape under a projection; none if an error there would name something.
+    pub fn number(
+        &mut self,
+        book: &mut Book,
+        projection: ProjectionId,
+        pools: &NodePools,
+        node_operations: bool,
+    ) -> Option<ShapeId> {
+        let mut key = vec![projection, usize::from(node_operations)];
         let mut devices = pools.devices.iter();
         for pool in &pools.pools {
             key.push(self.pool(pool));
@@ -84,7 +91,8 @@ impl Shapes {
                         Reach::Unknown(_) => return None,
                     });
                     let per_device = slice.per_device_node_selection == Some(true);
-                    key.push(self.kind(device, location.content, per_device));
+                    let content = book.projected(projection, location.content);
+                    key.push(self.kind(device, content, per_device));
                 }
             }
         }
@@ -110,7 +118,7 @@ impl Shapes {
         number(&mut self.slices, traits)
     }
 
-    fn kind(&mut self, device: &Device, content: ContentId, per_device: bool) -> usize {
+    fn kind(&mut self, device: &Device, content: usize, per_device: bool) -> usize {
         let kind = Kind {
             content,
             counters: device.consumes_counters.clone(),

@@ -1,6 +1,7 @@
 //! Tests of the room.
 
 mod basics;
+mod kinds;
 mod pools;
 mod random;
 mod reasons;

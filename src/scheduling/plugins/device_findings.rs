@@ -29,7 +29,7 @@ pub(crate) fn device_findings(
     let mut kinds: BTreeMap<Kind<'_>, Vec<&Arc<NodeInfo>>> = BTreeMap::new();
     for info in nodes {
         let Ok(served) = filter.served(info) else { continue };
-        let kind = allocator.node_kind(snapshot, &info.node).ok_or(&info.node.name.0);
+        let kind = filter.node_kind(allocator, info, served.clone()).ok_or(&info.node.name.0);
         kinds.entry((served, kind)).or_default().push(info);
     }
     let mut kinds: Vec<_> = kinds.into_iter().map(|((served, _), nodes)| (served, nodes)).collect();

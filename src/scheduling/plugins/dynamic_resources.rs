@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::allocator::funnel::RequestFunnel;
-use crate::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError};
+use crate::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError, NodeKind};
 use crate::model::{
     Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
 };
@@ -128,6 +128,18 @@ impl<'a> Filter<'a> {
     pub fn served(&self, info: &NodeInfo) -> Result<ServedByDra, DeviceRejection> {
         let extended = self.query.extended.as_ref();
         extended.map_or(Ok(ServedByDra::default()), |extended| extended.served_on(&info.node))
+    }
+
+    /// The kind of a node that serves just these resources by DRA: nodes of one kind answer alike.
+    pub fn node_kind(
+        &mut self,
+        allocator: &mut Allocator,
+        info: &NodeInfo,
+        served: ServedByDra,
+    ) -> Option<NodeKind> {
+        let extended = self.node_claim(served);
+        let claims = self.to_allocate(extended.as_deref());
+        allocator.node_kind(self.snapshot, &info.node, &claims)
     }
 
     /// Why the claims cannot be met on a node that serves just these resources by DRA.
