@@ -71,12 +71,11 @@ fn shared_slice(devices: usize) -> ResourceSlice {
 fn happen(snapshot: &mut Snapshot, placed: &mut Vec<Arc<Pod>>, event: &Event) {
     let name = |number: &usize| format!("n{number}");
     match event {
-        Event::Pod(_) => {}
         Event::End(at) if *at < placed.len() => {
             let pod = placed.remove(*at);
             snapshot.remove_pod(&pod);
         }
-        Event::End(_) => {}
+        Event::Pod(_) | Event::End(_) => {}
         Event::Free(number) => snapshot.remove_claim(&ClaimKey::new("default", format!("p{number}"))),
         Event::Taint(at, true) => snapshot.set_node(tainted_node(&name(at))),
         Event::Taint(at, false) | Event::Node(at, true) => snapshot.set_node(node(&name(at))),
