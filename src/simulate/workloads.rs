@@ -90,7 +90,8 @@ fn replicas(workload: &Workload, made: usize, taken: &mut TakenNames) -> Vec<Pod
 
 fn ordinals(workload: &Workload, taken: &mut TakenNames) -> Vec<Pod> {
     let wanted = usize::try_from(workload.replicas.unwrap_or(0)).unwrap_or(0).min(MOST_PODS);
-    let names = (0..wanted).map(|ordinal| Name::from(format!("{}-{ordinal}", workload.key.name)));
+    let ordinals = (i64::from(workload.first_ordinal)..).take(wanted);
+    let names = ordinals.map(|ordinal| Name::from(format!("{}-{ordinal}", workload.key.name)));
     let missing: Vec<_> = names.filter(|name| !is_taken(workload, taken, name)).collect();
     missing.into_iter().map(|name| named(workload, name, taken)).collect()
 }
@@ -197,6 +198,7 @@ mod tests {
             created: None,
             controller: None,
             replicas,
+            first_ordinal: 0,
             template: Arc::new(template),
         }
     }
@@ -248,6 +250,13 @@ mod tests {
         let mut taken = TakenNames::from([PodKey::new("default", "w-1")]);
         let pods = expand(&workload(WorkloadKind::StatefulSet, Some(3)), &[], &[], &[], &mut taken);
         assert_eq!(names(&pods), ["w-0", "w-2"]);
+    }
+
+    #[test]
+    fn the_ordinals_of_a_stateful_set_begin_where_it_says() {
+        let set = Workload { first_ordinal: 5, ..workload(WorkloadKind::StatefulSet, Some(3)) };
+        let mut taken = TakenNames::from([PodKey::new("default", "w-0"), PodKey::new("default", "w-6")]);
+        assert_eq!(names(&expand(&set, &[], &[], &[], &mut taken)), ["w-5", "w-7"]);
     }
 
     #[test]

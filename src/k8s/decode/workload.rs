@@ -55,6 +55,8 @@ pub struct Workload {
     pub controller: Option<OwnerReference>,
     /// How many pods it wants at a time; `None` for one on each node.
     pub replicas: Option<i32>,
+    /// The number in the name of the first pod of a `StatefulSet`.
+    pub first_ordinal: i32,
     /// A pod of it: labels and specification, in the workload's namespace, without name and
     /// status.
     pub template: Arc<Pod>,
@@ -91,6 +93,10 @@ pub fn workload(kind: WorkloadKind, object: &Tree, interner: &mut Interner) -> R
             WorkloadKind::DaemonSet => None,
             WorkloadKind::Job => Some(parallel_pods(&spec, &object.child("status"))?),
             _ => Some(small(int(&spec.child("replicas"))?.unwrap_or(1))),
+        },
+        first_ordinal: match kind {
+            WorkloadKind::StatefulSet => small(int(&spec.child("ordinals").child("start"))?.unwrap_or(0)),
+            _ => 0,
         },
         template: Arc::new(template),
     })

@@ -217,7 +217,7 @@ fn workloads_carry_their_template_and_their_number_of_pods() {
         + &workload(
             "apps/v1",
             "StatefulSet",
-            &format!("{apps}, volumeClaimTemplates: [{{metadata: {{name: data}}}}]"),
+            &format!("{apps}, ordinals: {{start: 5}}, volumeClaimTemplates: [{{metadata: {{name: data}}}}]"),
             "Always",
         );
     let objects = read_text(&text);
@@ -236,6 +236,8 @@ fn workloads_carry_their_template_and_their_number_of_pods() {
     );
     assert_eq!(objects.workloads[0].object.template.key.namespace, "default");
     assert_eq!(*objects.workloads[4].object.template.unserved, [UnservedFeature::Volume("data".into())]);
+    let ordinals: Vec<_> = objects.workloads.iter().map(|read| read.object.first_ordinal).collect();
+    assert_eq!(ordinals, [0, 0, 0, 0, 5]);
 }
 
 #[test]
