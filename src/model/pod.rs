@@ -116,6 +116,8 @@ pub struct Pod {
     pub required_affinity: Option<NodeSelector>,
     /// Preferred node affinity.
     pub preferred_affinity: Box<[PreferredTerm]>,
+    /// `spec.hostNetwork`.
+    pub host_network: bool,
     /// Node taints that do not matter.
     pub tolerations: Box<[Toleration]>,
     /// Containers.

@@ -72,6 +72,7 @@ impl Question {
             scheduling_gates: _,
             extended_resource_claim: _,
             unserved: _,
+            host_network: _,
         } = &**pod;
         Some(Self {
             node_name: node_name.clone(),

@@ -25,6 +25,10 @@ const DAEMON_TOLERATIONS: [(&str, TaintEffect); 6] = [
     ("node.kubernetes.io/unschedulable", TaintEffect::NoSchedule),
 ];
 
+/// What it lets those on the host's network tolerate besides: they may well be what sets it up.
+const HOST_NETWORK_TOLERATION: (&str, TaintEffect) =
+    ("node.kubernetes.io/network-unavailable", TaintEffect::NoSchedule);
+
 /// A pod that is there already, as its workload sees it.
 #[derive(Clone, Debug)]
 pub struct OwnedPod {
@@ -98,8 +102,9 @@ fn ordinals(workload: &Workload, taken: &mut TakenNames) -> Vec<Pod> {
 
 fn daemons(workload: &Workload, nodes: &[Node], made: &[&Arc<Pod>], taken: &mut TakenNames) -> Vec<Pod> {
     let mut template = (*workload.template).clone();
-    template.tolerations =
-        template.tolerations.iter().cloned().chain(DAEMON_TOLERATIONS.map(tolerates)).collect();
+    let added =
+        DAEMON_TOLERATIONS.into_iter().chain(template.host_network.then_some(HOST_NETWORK_TOLERATION));
+    template.tolerations = template.tolerations.iter().cloned().chain(added.map(tolerates)).collect();
     let served: BTreeSet<_> = made.iter().filter_map(|pod| daemon_node(pod)).collect();
     let mut nodes: Vec<_> = nodes.iter().collect();
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -130,15 +135,16 @@ fn tolerates((key, effect): (&str, TaintEffect)) -> Toleration {
     }
 }
 
-/// Whether the controller wants a pod on that node: selector, affinity and taints are looked at,
-/// resources are not.
+/// Whether the controller wants a pod on that node: name, selector, affinity and taints are looked
+/// at, resources are not.
 fn should_run(template: &Pod, node: &Node) -> bool {
+    let named = template.node_name.as_ref().is_none_or(|name| *name == node.name);
     let selected = template.node_selector.iter().all(|(key, value)| node.labels.get(key) == Some(value));
     let reached = template
         .required_affinity
         .as_ref()
         .is_none_or(|affinity| affinity.matches_leniently(&node.name, &node.labels).unwrap_or(false));
-    selected && reached && first_untolerated(&node.taints, &template.tolerations).is_none()
+    named && selected && reached && first_untolerated(&node.taints, &template.tolerations).is_none()
 }
 
 /// The affinity that pins a pod to its node: every alternative gets the node's name as its field.
@@ -289,6 +295,22 @@ mod tests {
             ..owned("DaemonSet", "w-x", PodPhase::Running)
         };
         assert_eq!(expand(&set, &[], &nodes, &[existing], &mut TakenNames::new()).len(), 1);
+    }
+
+    #[test]
+    fn daemons_on_the_network_of_their_host_come_before_it_is_ready() {
+        let unready = "node.kubernetes.io/network-unavailable";
+        let nodes = [node("n1", &[], &[(unready, TaintEffect::NoSchedule)]), node("n2", &[], &[])];
+        let mut set = workload(WorkloadKind::DaemonSet, None);
+        let pinned = |set: &Workload| -> Vec<_> {
+            let pods = expand(set, &[], &nodes, &[], &mut TakenNames::new());
+            pods.iter().filter_map(daemon_node).map(|node| node.to_string()).collect()
+        };
+        assert_eq!(pinned(&set), ["n2"]);
+        set.template = Arc::new(Pod { host_network: true, ..(*set.template).clone() });
+        assert_eq!(pinned(&set), ["n1", "n2"]);
+        set.template = Arc::new(Pod { node_name: Some("n1".into()), ..(*set.template).clone() });
+        assert_eq!(pinned(&set), ["n1"], "the template may name the only node");
     }
 
     #[test]

@@ -78,6 +78,7 @@ pub fn pod_template(template: &Field<'_, '_>, interner: &mut Interner) -> Result
         node_selector: labels(&spec.child("nodeSelector"), interner)?,
         required_affinity: selector::node_selector(&required, interner)?,
         preferred_affinity: preferred(&node_affinity, interner)?,
+        host_network,
         tolerations: tolerations(&spec.child("tolerations"), interner)?,
         overhead: resources(&spec.child("overhead"), interner)?,
         pod_requests: pod_requests(&spec.child("resources"), &[&containers, &init_containers], interner)?,
