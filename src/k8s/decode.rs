@@ -9,6 +9,7 @@ mod claim;
 mod interner;
 mod node;
 mod pod;
+mod resize;
 mod selector;
 mod slice;
 mod time;

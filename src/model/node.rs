@@ -109,8 +109,8 @@ impl NodeInfo {
     }
 
     fn count(&mut self, pod: &Pod) {
-        self.requested.add(&pod.requests());
-        self.scored.add(&pod.scored_requests());
+        self.requested.add(&pod.usage());
+        self.scored.add(&pod.scored_usage());
         self.host_ports.extend(pod.host_ports().cloned());
     }
 }

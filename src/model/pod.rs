@@ -15,6 +15,11 @@ pub struct Container {
     pub restarts_always: bool,
     /// `resources.requests`, limits standing in where a request is absent.
     pub requests: ResourceList,
+    /// `allocatedResources` of its status: what the kubelet has set aside for it. Empty if that is
+    /// not reported, or goes without saying.
+    pub allocated: ResourceList,
+    /// `resources.requests` of its status: what it runs with. Empty as above.
+    pub actual: ResourceList,
     /// The ports of the node that it occupies.
     pub host_ports: Box<[HostPort]>,
     /// Names of the pod's claims that it uses.
@@ -83,6 +88,17 @@ pub enum PodPhase {
     Ended,
 }
 
+/// How far a resize in place has come (KEP-1287), of the pod as a whole (KEP-5419).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct PodResize {
+    /// `status.allocatedResources`; empty if not reported.
+    pub allocated: ResourceList,
+    /// `status.resources.requests`, if `status.resources` is reported.
+    pub actual: Option<ResourceList>,
+    /// The node can never give what the specification asks for now.
+    pub infeasible: bool,
+}
+
 /// A pod.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pod {
@@ -128,6 +144,8 @@ pub struct Pod {
     pub overhead: ResourceList,
     /// Requests of the pod as a whole (KEP-2837).
     pub pod_requests: Option<ResourceList>,
+    /// How far a resize has come; containers say the same of themselves.
+    pub resize: PodResize,
     /// Claims.
     pub claims: Box<[PodClaim]>,
     /// Claims made from templates.

@@ -1,12 +1,13 @@
 //! How much a pod requests of its node, by the rules of init containers, sidecars, pod-level
-//! resources and overhead (KEP-753, KEP-2837; `k8s.io/component-helpers/resource`).
+//! resources, overhead and resizing in place (KEP-753, KEP-2837, KEP-1287;
+//! `k8s.io/component-helpers/resource`).
 //!
 //! Sums are made of quantities and rounded once, at the end.
 
 use std::collections::BTreeMap;
 
 use super::ids::Name;
-use super::pod::{Container, Pod, SCORED_MEMORY, SCORED_MILLI_CPU};
+use super::pod::{Container, Pod, PodResize, SCORED_MEMORY, SCORED_MILLI_CPU};
 use super::quantity::{Format, Quantity};
 use super::resources::{CPU, HUGE_PAGES_PREFIX, MEMORY, ResourceAmounts};
 
@@ -17,68 +18,134 @@ struct Defaults {
     memory: bool,
 }
 
+/// Where the amounts of a container are taken from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// What the specification asks for.
+    Asked,
+    /// What the kubelet has set aside; as asked where it says nothing.
+    Allocated,
+    /// What the container runs with; as set aside where nothing is said.
+    Actual,
+}
+
 impl Pod {
-    /// What the pod requests of its node.
+    /// What the pod requests of a node that it is to be placed on.
     pub fn requests(&self) -> ResourceAmounts {
-        self.total(Defaults::default()).amounts()
+        self.asked(Defaults::default()).amounts()
     }
 
-    /// What a pod on a node counts in scores: the same, where a container without a CPU or memory
-    /// request counts a default, so that empty requests do not pile up on one node. Of a resource
-    /// that is requested for the pod as a whole, that counts alone.
-    pub fn scored_requests(&self) -> ResourceAmounts {
-        let pod_level = self.pod_level().next().is_some();
-        let requested = |name| pod_level && self.total(Defaults::default()).0.contains_key(&Name::from(name));
-        self.total(Defaults { cpu: !requested(CPU), memory: !requested(MEMORY) }).amounts()
-    }
-
-    /// What a pod to be scheduled counts in scores: its containers' requests with those defaults.
+    /// What a pod to be placed counts in scores: its containers' requests, where a container without
+    /// a CPU or memory request counts a default, so that empty requests do not pile up on one node.
     /// Upstream leaves the requests of the pod as a whole out here.
-    pub fn pending_scored_requests(&self) -> ResourceAmounts {
-        let mut total = self.container_requests(Defaults { cpu: true, memory: true });
+    pub fn scored_requests(&self) -> ResourceAmounts {
+        let mut total = self.container_requests(Source::Asked, Defaults { cpu: true, memory: true });
         total.add_list(&self.overhead);
         total.amounts()
     }
 
-    fn total(&self, defaults: Defaults) -> Sum {
-        let mut total = self.container_requests(defaults);
-        for (name, quantity) in self.pod_level() {
-            total.0.insert(name.clone(), quantity.clone());
+    /// What a pod counts on the node that it is on: its requests, and while it is resized in place
+    /// the most of what it asks for, is promised and still has.
+    pub fn usage(&self) -> ResourceAmounts {
+        self.used(Defaults::default()).amounts()
+    }
+
+    /// What a pod on a node counts in scores: the same with those defaults. Of a resource that is
+    /// requested for the pod as a whole, that counts alone.
+    pub fn scored_usage(&self) -> ResourceAmounts {
+        let pod_level = self.pod_level().next().is_some();
+        let used = self.used(Defaults::default());
+        let counted = |name| pod_level && used.0.contains_key(&Name::from(name));
+        self.used(Defaults { cpu: !counted(CPU), memory: !counted(MEMORY) }).amounts()
+    }
+
+    fn asked(&self, defaults: Defaults) -> Sum {
+        let mut total = self.container_requests(Source::Asked, defaults);
+        total.replace(self.pod_level());
+        total.add_list(&self.overhead);
+        total
+    }
+
+    fn used(&self, defaults: Defaults) -> Sum {
+        if !self.reports_resources() {
+            return self.asked(defaults);
+        }
+        let PodResize { allocated, actual, infeasible } = &self.resize;
+        let mut total = match actual {
+            Some(actual) if !actual.is_empty() && !allocated.is_empty() => Sum::most_of([actual, allocated]),
+            _ => {
+                let mut total = self.container_requests(Source::Allocated, defaults);
+                total.raise(&self.container_requests(Source::Actual, defaults));
+                total
+            }
+        };
+        if !infeasible {
+            total.raise(&self.container_requests(Source::Asked, defaults));
+        }
+        if self.pod_level().next().is_some() {
+            let asked = self.pod_requests.as_deref().unwrap_or_default();
+            let whole = match actual {
+                None => Sum::most_of([asked]),
+                Some(actual) if *infeasible => Sum::most_of([actual, allocated]),
+                Some(actual) => Sum::most_of([asked, actual, allocated]),
+            };
+            total.replace(whole.0.iter().filter(|(name, _)| is_pod_level(name)));
         }
         total.add_list(&self.overhead);
         total
     }
 
+    /// Whether the status says anything of resources that its specification does not.
+    fn reports_resources(&self) -> bool {
+        let mut containers = self.containers.iter().chain(&self.init_containers);
+        self.resize != PodResize::default()
+            || containers.any(|container| !container.allocated.is_empty() || !container.actual.is_empty())
+    }
+
     /// Requests of the pod as a whole, of the resources that can be requested that way.
-    fn pod_level(&self) -> impl Iterator<Item = &(Name, Quantity)> {
-        let supported = |name: &Name| {
-            matches!(name.as_str(), CPU | MEMORY) || name.as_str().starts_with(HUGE_PAGES_PREFIX)
-        };
-        self.pod_requests.iter().flatten().filter(move |(name, _)| supported(name))
+    fn pod_level(&self) -> impl Iterator<Item = (&Name, &Quantity)> {
+        let all = self.pod_requests.iter().flatten().map(|(name, quantity)| (name, quantity));
+        all.filter(|(name, _)| is_pod_level(name))
     }
 
     /// The larger of what runs in the end and what any moment of the initialisation needs.
-    fn container_requests(&self, defaults: Defaults) -> Sum {
+    fn container_requests(&self, source: Source, defaults: Defaults) -> Sum {
         let mut running = Sum::default();
         for container in &self.containers {
-            running.add_container(container, defaults);
+            running.add_container(self.amounts_of(container, source), defaults);
         }
         let mut sidecars = Sum::default();
         let mut initialising = Sum::default();
         for container in &self.init_containers {
+            let amounts = self.amounts_of(container, source);
             if container.restarts_always {
-                running.add_container(container, defaults);
-                sidecars.add_container(container, defaults);
+                running.add_container(amounts, defaults);
+                sidecars.add_container(amounts, defaults);
                 initialising.raise(&sidecars);
             } else {
                 let mut moment = sidecars.clone();
-                moment.add_container(container, defaults);
+                moment.add_container(amounts, defaults);
                 initialising.raise(&moment);
             }
         }
         running.raise(&initialising);
         running
     }
+
+    fn amounts_of<'a>(&self, container: &'a Container, source: Source) -> &'a [(Name, Quantity)] {
+        let asked: &[_] = if self.resize.infeasible { &[] } else { &container.requests };
+        let allocated = if container.allocated.is_empty() { asked } else { &container.allocated };
+        match source {
+            Source::Asked => &container.requests,
+            Source::Allocated => allocated,
+            Source::Actual if container.actual.is_empty() => allocated,
+            Source::Actual => &container.actual,
+        }
+    }
+}
+
+fn is_pod_level(name: &Name) -> bool {
+    matches!(name.as_str(), CPU | MEMORY) || name.as_str().starts_with(HUGE_PAGES_PREFIX)
 }
 
 /// Quantities per resource.
@@ -86,6 +153,19 @@ impl Pod {
 struct Sum(BTreeMap<Name, Quantity>);
 
 impl Sum {
+    /// The largest amount of each resource in any of the lists.
+    fn most_of<const N: usize>(lists: [&[(Name, Quantity)]; N]) -> Self {
+        let mut most = Self::default();
+        for list in lists {
+            most.raise(&Self(list.iter().cloned().collect()));
+        }
+        most
+    }
+
+    fn replace<'a>(&mut self, amounts: impl Iterator<Item = (&'a Name, &'a Quantity)>) {
+        self.0.extend(amounts.map(|(name, quantity)| (name.clone(), quantity.clone())));
+    }
+
     fn add(&mut self, name: &Name, quantity: &Quantity) {
         let sum = self.0.entry(name.clone()).or_default();
         *sum = sum.add(quantity);
@@ -97,9 +177,9 @@ impl Sum {
         }
     }
 
-    fn add_container(&mut self, container: &Container, defaults: Defaults) {
-        self.add_list(&container.requests);
-        let lacks = |key: &str| container.requests.iter().all(|(name, _)| *name != *key);
+    fn add_container(&mut self, amounts: &[(Name, Quantity)], defaults: Defaults) {
+        self.add_list(amounts);
+        let lacks = |key: &str| amounts.iter().all(|(name, _)| *name != *key);
         if defaults.cpu && lacks(CPU) {
             self.add(&Name::from(CPU), &Quantity::from_milli(SCORED_MILLI_CPU, Format::DecimalSI));
         }
@@ -224,8 +304,8 @@ mod tests {
             vec![container(&[("cpu", "0"), ("memory", "0")]), container(&[("cpu", "1")]), container(&[])];
         let pod = pod(vec![], containers);
         let expected = (1100, 2 * SCORED_MEMORY);
+        assert_eq!(cpu_and_memory(&pod.scored_usage()), expected);
         assert_eq!(cpu_and_memory(&pod.scored_requests()), expected);
-        assert_eq!(cpu_and_memory(&pod.pending_scored_requests()), expected);
         assert_eq!(cpu_and_memory(&pod.requests()), (1000, 0));
     }
 
@@ -233,10 +313,66 @@ mod tests {
     fn a_pending_pod_is_scored_by_its_containers_and_a_placed_one_by_its_own_requests() {
         let mut pod = pod(vec![], vec![container(&[]), container(&[])]);
         pod.pod_requests = Some(list(&[("cpu", "3")]));
-        assert_eq!(cpu_and_memory(&pod.pending_scored_requests()), (200, 2 * SCORED_MEMORY));
-        assert_eq!(cpu_and_memory(&pod.scored_requests()), (3000, 2 * SCORED_MEMORY));
+        assert_eq!(cpu_and_memory(&pod.scored_requests()), (200, 2 * SCORED_MEMORY));
+        assert_eq!(cpu_and_memory(&pod.scored_usage()), (3000, 2 * SCORED_MEMORY));
         // A request of one container keeps the default from the other once the pod has its own.
         pod.containers = Box::new([container(&[("memory", "1Mi")]), container(&[])]);
-        assert_eq!(cpu_and_memory(&pod.scored_requests()), (3000, MI));
+        assert_eq!(cpu_and_memory(&pod.scored_usage()), (3000, MI));
+    }
+
+    /// A container that asks for, was promised, and runs with so many cores.
+    fn resized(asked: &str, allocated: &str, actual: &str) -> Container {
+        let cpu = |text: &str| if text.is_empty() { Box::default() } else { list(&[("cpu", text)]) };
+        Container { allocated: cpu(allocated), actual: cpu(actual), ..container(&[("cpu", asked)]) }
+    }
+
+    #[test]
+    fn a_pod_on_a_node_counts_the_most_of_what_it_asks_is_promised_and_has() {
+        let growing = pod(vec![], vec![resized("3", "1", "1")]);
+        assert_eq!((growing.usage().milli_cpu, growing.requests().milli_cpu), (3000, 3000));
+        let shrinking = pod(vec![], vec![resized("1", "1", "2")]);
+        assert_eq!((shrinking.usage().milli_cpu, shrinking.requests().milli_cpu), (2000, 1000));
+        let promised = pod(vec![], vec![resized("1", "4", "")]);
+        assert_eq!(promised.usage().milli_cpu, 4000);
+        // The sums are compared, not container by container.
+        let both = pod(vec![], vec![resized("3", "1", "1"), resized("1", "3", "3")]);
+        assert_eq!(both.usage().milli_cpu, 4000);
+        let sidecars = vec![Container { restarts_always: true, ..resized("1", "1", "2") }];
+        assert_eq!(pod(sidecars, vec![container(&[("cpu", "1")])]).usage().milli_cpu, 3000);
+    }
+
+    #[test]
+    fn what_the_node_can_never_give_does_not_count() {
+        let mut pod = pod(vec![], vec![resized("9", "2", "1"), container(&[("cpu", "1")])]);
+        pod.resize.infeasible = true;
+        // The second container reports nothing, and what it asks for is not looked at.
+        assert_eq!((pod.usage().milli_cpu, pod.requests().milli_cpu), (2000, 10_000));
+        assert_eq!(pod.scored_usage().milli_cpu, 2100);
+    }
+
+    #[test]
+    fn what_is_reported_of_the_pod_as_a_whole_replaces_what_its_containers_report() {
+        let mut pod = pod(vec![], vec![resized("1", "5", "6")]);
+        pod.resize.allocated = list(&[("cpu", "2")]);
+        pod.resize.actual = Some(list(&[("cpu", "3")]));
+        assert_eq!(pod.usage().milli_cpu, 3000);
+        pod.resize.actual = Some(Box::default());
+        assert_eq!(pod.usage().milli_cpu, 6000, "both are needed for that");
+    }
+
+    #[test]
+    fn requests_of_the_pod_as_a_whole_are_resized_too() {
+        let mut pod = pod(vec![], vec![resized("1", "5", "6")]);
+        pod.pod_requests = Some(list(&[("cpu", "2")]));
+        assert_eq!(pod.usage().milli_cpu, 2000, "nothing is reported of the whole");
+        pod.resize.allocated = list(&[("cpu", "3"), ("example.com/gpu", "1")]);
+        assert_eq!(pod.usage().milli_cpu, 2000, "nor is it without `status.resources`");
+        pod.resize.actual = Some(list(&[("memory", "1Mi")]));
+        assert_eq!(cpu_and_memory(&pod.usage()), (3000, MI));
+        assert_eq!(pod.usage().get("example.com/gpu"), 1, "from the containers' place, not over it");
+        pod.pod_requests = Some(list(&[("cpu", "7")]));
+        assert_eq!(pod.usage().milli_cpu, 7000);
+        pod.resize.infeasible = true;
+        assert_eq!(pod.usage().milli_cpu, 3000);
     }
 }

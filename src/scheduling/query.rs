@@ -67,7 +67,7 @@ impl PodQuery {
         let extended = ExtendedResources::new(snapshot, pod, &requests);
         Ok(Self {
             requests,
-            scored_requests: pod.pending_scored_requests(),
+            scored_requests: pod.scored_requests(),
             host_ports: pod.host_ports().cloned().collect(),
             node_set,
             claims,

@@ -73,6 +73,8 @@ impl Question {
             extended_resource_claim: _,
             unserved: _,
             host_network: _,
+            // Matters of a pod that is on a node.
+            resize: _,
         } = &**pod;
         Some(Self {
             node_name: node_name.clone(),

@@ -1,7 +1,7 @@
 //! `Pod`, and the pods that a template makes.
 
 use super::{Interner, Result, boolean, int, labels, name, optional_name, resources};
-use super::{selector, text, timestamp, tolerations, uid};
+use super::{resize, selector, text, timestamp, tolerations, uid};
 use crate::k8s::field::Field;
 use crate::k8s::tree::Node as Tree;
 use crate::model::pod::{ClaimSource, PodClaimStatus, PreferredTerm, UnservedFeature};
@@ -27,7 +27,7 @@ pub fn pod(object: &Tree, interner: &mut Interner) -> Result<Pod> {
     });
     let claim_statuses = claim_statuses.collect::<Result<_>>()?;
     let extended = status.child("extendedResourceClaimStatus");
-    Ok(Pod {
+    let mut pod = Pod {
         key: PodKey {
             namespace: name(&metadata.child("namespace"), interner)?,
             name: Name::from(text(&metadata.child("name"))?.unwrap_or_default()),
@@ -45,7 +45,9 @@ pub fn pod(object: &Tree, interner: &mut Interner) -> Result<Pod> {
         claim_statuses,
         extended_resource_claim: text(&extended.child("resourceClaimName"))?.map(Name::from),
         ..pod_template(&object, interner)?
-    })
+    };
+    resize::report(&mut pod, &status, interner)?;
+    Ok(pod)
 }
 
 /// What a pod of this template would be: `metadata.labels` and `spec`, without name and status.
@@ -123,6 +125,7 @@ fn container(field: &Field<'_, '_>, host_network: bool, interner: &mut Interner)
         requests: requests(&resources, interner)?,
         host_ports: host_ports.into(),
         claims: claims.items().map(|item| name(&item.child("name"), interner)).collect::<Result<_>>()?,
+        ..Container::default()
     })
 }
 

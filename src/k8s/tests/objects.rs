@@ -106,6 +106,44 @@ status: {capacity: {cpu: 4, pods: 10}}
 }
 
 #[test]
+fn a_running_pod_says_what_it_has_while_it_is_resized() {
+    let pod = |status: &str| {
+        let text = format!(
+            "\
+apiVersion: v1
+kind: Pod
+metadata: {{name: p}}
+spec:
+  nodeName: n1
+  containers: [{{name: a, image: i, resources: {{requests: {{cpu: 4}}}}}}, {{name: b, image: i, resources: {{requests: {{cpu: 1}}}}}}]
+  initContainers: [{{name: s, image: i, restartPolicy: Always, resources: {{requests: {{cpu: 1}}}}}}]
+status: {{phase: Running, {status}}}
+"
+        );
+        let objects = read_text(&text);
+        assert_eq!(objects.invalid, []);
+        objects.pods[0].object.clone()
+    };
+    let of = |name: &str, allocated: &str, actual: &str| {
+        format!(
+            "{{name: {name}, allocatedResources: {{cpu: {allocated}}}, resources: {{requests: {{cpu: {actual}}}}}}}"
+        )
+    };
+    let containers = format!("containerStatuses: [{}, {}]", of("a", "2", "3"), of("b", "1", "1"));
+    let growing = pod(&containers);
+    assert_eq!((growing.requests().milli_cpu, growing.usage().milli_cpu), (6000, 6000));
+    assert!(growing.containers[1].allocated.is_empty(), "it has what it asks for");
+    let shrinking = pod(&format!("initContainerStatuses: [{}]", of("s", "1", "3")));
+    assert_eq!(shrinking.usage().milli_cpu, 8000);
+    let refused = "conditions: [{type: Ready, status: 'False'}, {type: PodResizePending, status: 'True', reason: REASON}]";
+    let refused =
+        |reason| pod(&format!("{containers}, {}", refused.replace("REASON", reason))).usage().milli_cpu;
+    assert_eq!((refused("Deferred"), refused("Infeasible")), (6000, 4000));
+    let whole = pod("allocatedResources: {cpu: 9}, resources: {requests: {cpu: 2}}");
+    assert_eq!(whole.usage().milli_cpu, 9000);
+}
+
+#[test]
 fn unknown_members_of_unions_stay_unknown() {
     let claim = json!({
         "metadata": {"name": "c", "namespace": "d", "futureField": 1},
