@@ -43,6 +43,10 @@ pub struct EmulationArguments {
     /// The Kubernetes release whose defaults and rules apply: 1.34, 1.35, 1.36 or 1.37
     #[arg(long, value_name = "VERSION", default_value = "1.37")]
     pub kubernetes_version: String,
+    /// Follow a change of kube-scheduler that came after 1.37.2, by the number of its pull request (repeatable);
+    /// 141898: an unusable pool keeps mode All from its nodes only
+    #[arg(long, value_name = "NUMBER")]
+    pub upstream_change: Vec<u32>,
 }
 
 /// How much is said beside the answer.

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 pub use crate::cli::OutputFormat;
-use crate::cli::{RunArguments, SimulateArguments};
+use crate::cli::{EmulationArguments, RunArguments, SimulateArguments};
 use crate::model::features::GateError;
 use crate::model::{Features, KubernetesVersion, Name};
 
@@ -66,6 +66,8 @@ pub enum ConfigError {
     },
     /// A feature gate cannot be set so.
     Gate(GateError),
+    /// A change of upstream's that is not known.
+    Change(GateError),
     /// Standard input is named twice.
     StandardInputTwice,
     /// A scheduler name is empty.
@@ -80,6 +82,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "--kubernetes-version {text:?}: not a release known here; name one of {known}")
             }
             Self::Gate(error) => write!(f, "--feature-gates: {error}"),
+            Self::Change(error) => write!(f, "--upstream-change: {error}"),
             Self::StandardInputTwice => {
                 write!(f, "-f -: standard input can be read once only; name - a single time")
             }
@@ -117,7 +120,7 @@ impl SimulateSettings {
     pub fn new(arguments: SimulateArguments, terminal: Terminal) -> Result<Self, ConfigError> {
         let emulation = &arguments.emulation;
         Ok(Self {
-            features: features(&emulation.kubernetes_version, &emulation.feature_gates)?,
+            features: features(emulation)?,
             scheduler_names: scheduler_names(&arguments.scheduler_name)?,
             sources: sources(arguments.files)?,
             output: arguments.output,
@@ -137,7 +140,7 @@ impl RunSettings {
     pub fn new(arguments: RunArguments) -> Result<Self, ConfigError> {
         let emulation = &arguments.emulation;
         Ok(Self {
-            features: features(&emulation.kubernetes_version, &emulation.feature_gates)?,
+            features: features(emulation)?,
             scheduler_names: scheduler_names(&arguments.scheduler_name)?,
             kubeconfig: arguments.kubeconfig,
             leader_elect: arguments.leader_elect,
@@ -166,9 +169,10 @@ fn scheduler_names(names: &[String]) -> Result<Vec<Name>, ConfigError> {
     Ok(names.iter().map(|name| Name::from(name.trim())).collect())
 }
 
-/// The gates of a release with some of them set. `version` is `1.37`, `v1.37` or a patch release
-/// such as `v1.37.2`; each of `gates` is `Gate=true|false,…`.
-fn features(version: &str, gates: &[String]) -> Result<Features, ConfigError> {
+/// The gates of a release with some of them set. The version is `1.37`, `v1.37` or a patch release
+/// such as `v1.37.2`; each text of gates is `Gate=true|false,…`.
+fn features(emulation: &EmulationArguments) -> Result<Features, ConfigError> {
+    let version = &emulation.kubernetes_version;
     let bare = version.trim().trim_start_matches('v');
     let known = KubernetesVersion::ALL
         .into_iter()
@@ -177,8 +181,11 @@ fn features(version: &str, gates: &[String]) -> Result<Features, ConfigError> {
         })
         .ok_or_else(|| ConfigError::Version { text: version.to_owned() })?;
     let mut features = Features::of(known);
-    for text in gates {
+    for text in &emulation.feature_gates {
         features.set(text).map_err(ConfigError::Gate)?;
+    }
+    for number in &emulation.upstream_change {
+        features.follow(*number).map_err(ConfigError::Change)?;
     }
     Ok(features)
 }
@@ -187,25 +194,50 @@ fn features(version: &str, gates: &[String]) -> Result<Features, ConfigError> {
 mod tests {
     use super::*;
     use crate::model::FeatureGate;
+    use crate::model::features::LaterChange;
+
+    fn emulation(version: &str, gates: &[&str], changes: &[u32]) -> EmulationArguments {
+        EmulationArguments {
+            feature_gates: gates.iter().map(|text| (*text).to_owned()).collect(),
+            kubernetes_version: version.to_owned(),
+            upstream_change: changes.to_vec(),
+        }
+    }
 
     #[test]
     fn a_patch_release_means_its_minor_release() {
         for text in ["1.35", "v1.35", "v1.35.4"] {
-            let features = features(text, &[]).expect("a known release");
+            let features = features(&emulation(text, &[], &[])).expect("a known release");
             assert_eq!(features.version, KubernetesVersion::V1_35, "{text}");
         }
         for text in ["1.3", "1.351", "latest"] {
-            assert!(matches!(features(text, &[]), Err(ConfigError::Version { .. })), "{text}");
+            assert!(
+                matches!(features(&emulation(text, &[], &[])), Err(ConfigError::Version { .. })),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn gates_are_set_over_the_defaults_of_the_release() {
-        let gates = ["DRADeviceTaints=true".to_owned()];
-        let features = features("1.34", &gates).expect("a gate of that release");
+        let features =
+            features(&emulation("1.34", &["DRADeviceTaints=true"], &[])).expect("a gate of that release");
         assert!(features.has(FeatureGate::DRADeviceTaints));
         assert!(!features.has(FeatureGate::DRAConsumableCapacity));
-        assert!(matches!(super::features("1.37", &["No=true".to_owned()]), Err(ConfigError::Gate(_))));
+        let unknown = super::features(&emulation("1.37", &["No=true"], &[]));
+        assert!(matches!(unknown, Err(ConfigError::Gate(_))));
+    }
+
+    #[test]
+    fn a_later_change_is_followed_by_its_number() {
+        let of = |changes: &[u32]| features(&emulation("1.37", &[], changes));
+        let follows = |features: &Features| features.follows(LaterChange::UnusablePoolsAreLocal);
+        assert!(of(&[141_898]).as_ref().is_ok_and(follows));
+        assert!(!of(&[]).as_ref().is_ok_and(follows));
+        assert_eq!(
+            of(&[1]).expect_err("no such change").to_string(),
+            "--upstream-change: no upstream change of number 1; known are: 141898"
+        );
     }
 
     #[test]

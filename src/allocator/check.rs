@@ -178,7 +178,7 @@ fn check_alone(world: &World<'_>, answer: &Answer<'_>, one: &Given<'_>) -> Resul
 }
 
 /// Whether a request for all devices got every device on the node that it selects and that has the
-/// capacity when nobody uses it.
+/// capacity.
 fn check_all_given(world: &World<'_>, answer: &Answer<'_>) -> Result<(), RequestFault> {
     let slices = world.snapshot.slices();
     let own = slices.by_node.get(&world.node.name).into_iter().flat_map(|slices| slices.values());
@@ -191,13 +191,12 @@ fn check_all_given(world: &World<'_>, answer: &Answer<'_>) -> Result<(), Request
             Err(fault) => return Err(RequestFault::PoolUnclear { pool: id.clone(), fault: Box::new(fault) }),
         };
         for (slice, device) in pool.devices() {
+            let id = id.device(device.name.clone());
             let wanted = device::check_selected(world, slice, device, answer.class, answer.requirement)
                 .is_ok()
-                && capacity::fits_when_unused(world, device, answer.requirement);
-            let given =
-                |result: &DeviceResult| result.device.pool == *id && result.device.device == device.name;
-            if wanted && !answer.results.iter().any(given) {
-                return Err(RequestFault::Missing(id.device(device.name.clone())));
+                && capacity::is_among_all(world, &id, device, answer.requirement);
+            if wanted && answer.results.iter().all(|result| result.device != id) {
+                return Err(RequestFault::Missing(id));
             }
         }
     }

@@ -25,6 +25,9 @@ pub enum AllocateError {
 pub enum NodeError {
     /// Nothing fits, and at least one pool contradicts itself.
     InvalidPools,
+    /// A request for all devices met a pool that cannot be used
+    /// ([`LaterChange::UnusablePoolsAreLocal`](crate::model::features::LaterChange)).
+    UnusablePool(FatalError),
 }
 
 /// A failure that ends the scheduling attempt of the pod.
@@ -34,6 +37,14 @@ pub struct FatalError {
     pub claim: Option<ClaimKey>,
     /// What happened.
     pub reason: FatalReason,
+}
+
+impl FatalError {
+    /// Whether a request for all devices met a pool that cannot be used.
+    pub(super) fn is_unusable_pool(&self) -> bool {
+        use RequestFault::{IncompletePool, InvalidPool};
+        matches!(self.reason, FatalReason::Request { reason: IncompletePool { .. } | InvalidPool { .. }, .. })
+    }
 }
 
 /// A failure while the claim at some position is looked at; its key is not known yet.
@@ -250,6 +261,7 @@ impl std::error::Error for AllocateError {}
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::UnusablePool(error) => error.fmt(f),
             Self::InvalidPools => f.write_str("invalid resource pools were encountered"),
         }
     }

@@ -248,8 +248,9 @@ impl Look<'_> {
         let wanted = match option.wanted {
             Wanted::Count(count) => WantedDevices::Count(count),
             Wanted::All => {
-                let matching = steps.iter().filter(|step| step.obstacle.is_mismatch());
-                WantedDevices::All(in_reach - matching.map(|step| step.devices).sum::<usize>())
+                let drops_exhausted = self.stock.rules.all_drops_exhausted;
+                let mismatch = steps.iter().filter(|step| step.obstacle.is_mismatch(drops_exhausted));
+                WantedDevices::All(in_reach - mismatch.map(|step| step.devices).sum::<usize>())
             }
         };
         let mut funnel = RequestFunnel {
@@ -400,15 +401,17 @@ fn named(option: &DeviceOption, obstacle: Obstacle) -> DeviceObstacle {
 
 impl DeviceObstacle {
     /// Whether mode `All` leaves such a device out, instead of failing.
-    fn is_mismatch(&self) -> bool {
-        matches!(
-            self,
-            Self::ClassSelector { .. }
-                | Self::RequestSelector { .. }
-                | Self::OtherNode
-                | Self::Capacity { .. }
-                | Self::BindingConditions
-        )
+    fn is_mismatch(&self, drops_exhausted: bool) -> bool {
+        use DeviceObstacle as O;
+        match self {
+            O::ClassSelector { .. }
+            | O::RequestSelector { .. }
+            | O::OtherNode
+            | O::Capacity { .. }
+            | O::BindingConditions => true,
+            O::CapacityLeft { .. } => drops_exhausted,
+            _ => false,
+        }
     }
 }
 

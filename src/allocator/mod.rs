@@ -122,7 +122,10 @@ impl Allocator {
         answer.unwrap_or_else(|(failure, steps)| {
             let claim = failure.claim.and_then(|at| claims.get(at)).map(|claim| claim.key.clone());
             let error = FatalError { claim, reason: failure.reason };
-            Outcome { result: Err(AllocateError::Fatal(error)), steps }
+            let is_local = self.rules.unusable_pools_are_local && error.is_unusable_pool();
+            let fatal = AllocateError::Fatal;
+            let kind = if is_local { |e| AllocateError::Node(NodeError::UnusablePool(e)) } else { fatal };
+            Outcome { result: Err(kind(error)), steps }
         })
     }
 

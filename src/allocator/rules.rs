@@ -1,5 +1,6 @@
 //! What the feature gates and the emulated release mean to the allocator.
 
+use crate::model::features::LaterChange;
 use crate::model::{FeatureGate, Features, KubernetesVersion};
 
 /// The rules of one release under its gates.
@@ -24,6 +25,10 @@ pub(super) struct Rules {
     pub counters_reach_all: bool,
     /// Up to 1.36 the number of devices was checked once a claim, after all of its requests.
     pub limit_per_claim: bool,
+    /// Up to 1.36 mode `All` left out devices of which too little was left by their holders.
+    pub all_drops_exhausted: bool,
+    /// An unusable pool keeps mode `All` from its node only.
+    pub unusable_pools_are_local: bool,
     /// Up to 1.36 a configuration for all requests kept their names.
     pub config_keeps_requests: bool,
     /// Up to 1.34 the configuration of a class was copied for every request of it.
@@ -71,6 +76,8 @@ impl Rules {
             any_pool_will_do: features.version < KubernetesVersion::V1_35,
             counters_reach_all: features.version < KubernetesVersion::V1_37,
             limit_per_claim: features.version < KubernetesVersion::V1_37,
+            all_drops_exhausted: features.version < KubernetesVersion::V1_37 && has(G::DRAConsumableCapacity),
+            unusable_pools_are_local: features.follows(LaterChange::UnusablePoolsAreLocal),
             config_keeps_requests: features.version < KubernetesVersion::V1_37,
             config_per_request: features.version < KubernetesVersion::V1_35,
         }

@@ -72,6 +72,8 @@ impl<'a> Problem<'a> {
     fn list(&mut self, book: &mut Book, number: usize) -> Result<(), Failure> {
         let option = &self.query.options[number];
         let pools = self.stock.pools;
+        let at_start = Ledger::new(self.stock, self.query, self.held);
+        let drops_exhausted = self.stock.rules.all_drops_exhausted;
         let mut devices = pools.devices.iter().enumerate().peekable();
         for (at, pool) in pools.pools.iter().enumerate() {
             let fault = match &pool.status {
@@ -83,7 +85,9 @@ impl<'a> Problem<'a> {
                 return Err(Failure::of_request(option.claim, &option.bare, fault));
             }
             while let Some((device, _)) = devices.next_if(|(_, location)| location.pool == at) {
-                if self.stock.judge(book, option, device)?.is_none() {
+                if self.stock.judge(book, option, device)?.is_none()
+                    && (!drops_exhausted || at_start.has_capacity(book, option, device))
+                {
                     self.lists[number].push(device);
                 }
             }

@@ -241,7 +241,9 @@ fn of_devices(rejection: &DeviceRejection) -> Option<String> {
         DeviceRejection::ResourceNotOffered { resource } => {
             Some(format!("no device plugin offers {resource}, and no DeviceClass serves it."))
         }
-        DeviceRejection::CannotAllocate | DeviceRejection::InvalidPools => None,
+        DeviceRejection::CannotAllocate
+        | DeviceRejection::InvalidPools
+        | DeviceRejection::UnusablePool { .. } => None,
     }
 }
 

@@ -80,18 +80,20 @@ pub(super) fn rejection(rejection: &Rejection, version: KubernetesVersion) -> Ve
                 resource => Cow::Owned(format!("Insufficient {resource}")),
             })
             .collect(),
-        Rejection::DynamicResources(rejection) => one(device_rejection(rejection)),
+        Rejection::DynamicResources(rejection) => vec![device_rejection(rejection)],
     }
 }
 
-fn device_rejection(rejection: &DeviceRejection) -> &'static str {
-    match rejection {
+fn device_rejection(rejection: &DeviceRejection) -> Cow<'static, str> {
+    let words = match rejection {
+        DeviceRejection::UnusablePool { error } => return Cow::Owned(error.to_string()),
         DeviceRejection::CannotAllocate => "cannot allocate all claims",
         DeviceRejection::InvalidPools => "invalid resource pools were encountered",
         DeviceRejection::ClaimsNotAvailable { .. } => "resourceclaim not available on the node",
         DeviceRejection::LeftOverExtendedClaim { .. } => "cannot schedule extended resource claim",
         DeviceRejection::ResourceNotOffered { .. } => "cannot fit resource",
-    }
+    };
+    Cow::Borrowed(words)
 }
 
 /// The texts with a separator between them.

@@ -1,6 +1,6 @@
 //! Feature gates, by upstream's names and with the defaults of the release that is emulated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A minor release of Kubernetes.
@@ -105,6 +105,27 @@ gates! {
     DRAOptionalNodeOperations = [Absent, Absent, Absent, Off];
 }
 
+/// A change of kube-scheduler that came after the newest release known here, and that can be had
+/// before: it alters what is feasible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaterChange {
+    /// kubernetes/kubernetes#141898: a pool that is incomplete or contradicts itself keeps mode
+    /// `All` from its own nodes, and no longer ends the whole attempt.
+    UnusablePoolsAreLocal,
+}
+
+impl LaterChange {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::UnusablePoolsAreLocal];
+
+    /// The number of upstream's pull request.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::UnusablePoolsAreLocal => 141_898,
+        }
+    }
+}
+
 /// Why a gate cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateError {
@@ -121,6 +142,11 @@ pub enum GateError {
         gate: FeatureGate,
         /// The release.
         version: KubernetesVersion,
+    },
+    /// No change of that number is known.
+    UnknownChange {
+        /// The number.
+        number: u32,
     },
     /// The text is not `Gate=true|false`.
     Syntax {
@@ -146,6 +172,11 @@ impl fmt::Display for GateError {
                 "cannot set feature gate {} to false: it is locked to true in Kubernetes {version}",
                 gate.name()
             ),
+            Self::UnknownChange { number } => {
+                let known: Vec<_> =
+                    LaterChange::ALL.iter().map(|change| change.number().to_string()).collect();
+                write!(f, "no upstream change of number {number}; known are: {}", known.join(", "))
+            }
             Self::Syntax { text } => write!(f, "{text:?} is not of the form Gate=true or Gate=false"),
         }
     }
@@ -165,6 +196,7 @@ pub struct Features {
     /// The release.
     pub version: KubernetesVersion,
     on: BTreeMap<FeatureGate, bool>,
+    changes: BTreeSet<LaterChange>,
 }
 
 impl Default for Features {
@@ -177,7 +209,7 @@ impl Features {
     /// The defaults of a release.
     pub fn of(version: KubernetesVersion) -> Self {
         let on = FeatureGate::ALL.iter().map(|gate| (*gate, matches!(gate.state(version), On | Locked)));
-        Self { version, on: on.collect() }
+        Self { version, on: on.collect(), changes: BTreeSet::new() }
     }
 
     /// Whether a gate is on.
@@ -210,6 +242,21 @@ impl Features {
             }
             self.on.insert(gate, value);
         }
+        Ok(())
+    }
+
+    /// Whether a change that came after the release is followed all the same.
+    pub fn follows(&self, change: LaterChange) -> bool {
+        self.changes.contains(&change)
+    }
+
+    /// Follows the change of that number.
+    ///
+    /// # Errors
+    /// No such change is known.
+    pub fn follow(&mut self, number: u32) -> Result<(), GateError> {
+        let known = LaterChange::ALL.iter().find(|change| change.number() == number);
+        self.changes.insert(*known.ok_or(GateError::UnknownChange { number })?);
         Ok(())
     }
 

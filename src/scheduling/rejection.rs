@@ -83,6 +83,11 @@ pub enum DeviceRejection {
     CannotAllocate,
     /// As before, and pools of the node were left out because they are invalid.
     InvalidPools,
+    /// A request for all devices met a pool of the node that cannot be used.
+    UnusablePool {
+        /// The claim, request and pool, in the allocator's words.
+        error: Name,
+    },
     /// The pod's claims are allocated where this node cannot reach the devices, or the devices
     /// were not made ready in time.
     ClaimsNotAvailable {

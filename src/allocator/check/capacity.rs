@@ -6,7 +6,8 @@ use super::World;
 use super::violation::DeviceFault;
 use crate::model::quantity::Format;
 use crate::model::{
-    Capacity, Device, DeviceRequirement, FeatureGate, Name, Quantity, RequestPolicy, ValidAmounts,
+    Capacity, Device, DeviceId, DeviceRequirement, FeatureGate, KubernetesVersion, Name, Quantity,
+    RequestPolicy, ValidAmounts,
 };
 
 /// Amounts by capacity key, one for each capacity of a device.
@@ -39,12 +40,22 @@ pub(super) fn amounts<'a>(
     Ok(amounts)
 }
 
-/// Whether the device would suffice if nobody used it.
-pub(super) fn fits_when_unused(world: &World<'_>, device: &Device, requirement: &DeviceRequirement) -> bool {
+/// Whether a request for all devices means this one too: it would suffice if nobody used it. Up to
+/// 1.36 it had to suffice beside those who do.
+pub(super) fn is_among_all(
+    world: &World<'_>,
+    id: &DeviceId,
+    device: &Device,
+    requirement: &DeviceRequirement,
+) -> bool {
+    let usage = world.snapshot.usage().device(id);
+    let usage = usage.filter(|_| world.features.version < KubernetesVersion::V1_37);
     amounts(world, device, requirement).is_ok_and(|amounts| {
         amounts.iter().all(|(name, amount)| {
+            let held = usage.and_then(|usage| usage.consumed.get(*name));
+            let sum = held.map_or_else(|| amount.clone(), |held| held.add(amount));
             let capacity = device.content.capacity(name);
-            capacity.is_some_and(|capacity| amount.compare(&capacity.value) != Ordering::Greater)
+            capacity.is_some_and(|capacity| sum.compare(&capacity.value) != Ordering::Greater)
         })
     })
 }

@@ -5,5 +5,6 @@ mod kinds;
 mod pools;
 mod random;
 mod reasons;
+mod releases;
 mod shapes;
 mod world;

@@ -1,20 +1,9 @@
 //! Funnels: what is named is what happened.
 
 use super::world::*;
-use crate::allocator::funnel::{Competition, DeviceObstacle, RequestFunnel};
-use crate::allocator::{Allocator, ClaimToAllocate};
-use crate::model::{AttributeValue, ClaimSpec, Features, Snapshot, Taint, TaintEffect, Uid};
+use crate::allocator::funnel::{Competition, DeviceObstacle};
+use crate::model::{AttributeValue, Features, Taint, TaintEffect};
 use std::sync::Arc;
-
-fn funnel(snapshot: &Snapshot, specs: &[ClaimSpec]) -> Vec<RequestFunnel> {
-    let node = Arc::clone(&snapshot.nodes().values().next().unwrap().node);
-    let specs: Vec<_> = specs.iter().map(|spec| Arc::new(spec.clone())).collect();
-    let keys: Vec<_> = (0..specs.len()).map(key).collect();
-    let uid = Uid::from("uid");
-    let claims: Vec<_> =
-        specs.iter().zip(&keys).map(|(spec, key)| ClaimToAllocate { key, uid: &uid, spec }).collect();
-    Allocator::new(snapshot.features()).funnel(snapshot, &node, &claims)
-}
 
 #[test]
 fn each_device_falls_once_and_the_step_that_emptied_the_funnel_is_named() {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::allocator::check::{CheckedClaim, Violation, check};
+use crate::allocator::funnel::RequestFunnel;
 use crate::allocator::{Allocator, ClaimToAllocate, Outcome};
 use crate::model::slice::Placement;
 use crate::model::{
@@ -180,6 +182,29 @@ pub fn ask(allocator: &mut Allocator, snapshot: &Snapshot, node: &str, specs: &[
     let claims: Vec<_> =
         specs.iter().zip(&keys).map(|(spec, key)| ClaimToAllocate { key, uid: &uid, spec }).collect();
     allocator.allocate(snapshot, &node, &claims)
+}
+
+/// Why the claims do not fit on the first node.
+pub fn funnel(snapshot: &Snapshot, specs: &[ClaimSpec]) -> Vec<RequestFunnel> {
+    let node = Arc::clone(&snapshot.nodes().values().next().expect("a node").node);
+    let specs: Vec<_> = specs.iter().map(|spec| Arc::new(spec.clone())).collect();
+    let keys: Vec<_> = (0..specs.len()).map(key).collect();
+    let uid = Uid::from("uid");
+    let claims: Vec<_> =
+        specs.iter().zip(&keys).map(|(spec, key)| ClaimToAllocate { key, uid: &uid, spec }).collect();
+    Allocator::new(snapshot.features()).funnel(snapshot, &node, &claims)
+}
+
+/// What the independent judge says of an outcome.
+pub fn verdict(snapshot: &Snapshot, specs: &[ClaimSpec], outcome: &Outcome) -> Result<(), Violation> {
+    let allocations = outcome.result.as_ref().expect("no error").as_ref().expect("it fits");
+    let node = &snapshot.nodes().values().next().expect("a node").node;
+    let keys: Vec<_> = (0..specs.len()).map(key).collect();
+    let uid = Uid::from("uid");
+    let all = keys.iter().zip(specs).zip(&**allocations);
+    let claims: Vec<_> =
+        all.map(|((key, spec), allocation)| CheckedClaim { key, uid: &uid, spec, allocation }).collect();
+    check(snapshot, node, &claims)
 }
 
 /// The devices given to each claim, in order; none if the claims do not fit.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::allocator::funnel::RequestFunnel;
 use crate::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError, NodeKind};
 use crate::model::{
-    Allocation, ClaimKey, ClaimSpec, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
+    Allocation, ClaimKey, ClaimSpec, Name, NodeInfo, RequestKind, ResourceClaim, Snapshot, Timestamp, Uid,
 };
 use crate::scheduling::decision::PostFilter;
 use crate::scheduling::options::Options;
@@ -169,6 +169,9 @@ impl<'a> Filter<'a> {
             Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
             Ok(None) => Err(object(DeviceRejection::CannotAllocate)),
             Err(AllocateError::Node(NodeError::InvalidPools)) => Err(object(DeviceRejection::InvalidPools)),
+            Err(AllocateError::Node(error @ NodeError::UnusablePool(_))) => {
+                Err(object(DeviceRejection::UnusablePool { error: Name::from(error.to_string()) }))
+            }
             Err(error) => Err(Refusal::Attempt(Box::new(error))),
         }
     }
