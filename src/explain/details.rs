@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::allocator::{AllocateError, FatalError, FatalReason};
 use crate::model::resources::CPU;
 use crate::model::{Name, NodeName};
 use crate::scheduling::decision::{Cause, CycleError, DeviceFindings, Diagnosis, NodeFunnel};
@@ -15,7 +14,6 @@ use crate::scheduling::rejection::{
 use crate::scheduling::{Decision, QueryError, Rejection};
 
 use super::devices;
-use super::hints::selector_hint;
 use super::reasons::{join, some_of};
 
 /// Most nodes that are named one by one.
@@ -73,25 +71,14 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> Vec<Detail> {
 fn of_error(error: &CycleError) -> Vec<Detail> {
     let texts = match error {
         CycleError::Query { error, .. } => of_query(error).into_iter().collect(),
-        CycleError::Allocate { error, selectors, .. } => of_selectors(error, selectors),
+        CycleError::Allocate { selectors, .. } => of_selectors(selectors),
         CycleError::NotAllocated { .. } | CycleError::Violation { .. } => Vec::new(),
     };
     texts.into_iter().map(Detail::general).collect()
 }
 
-fn of_selectors(error: &AllocateError, selectors: &[Arc<str>]) -> Vec<String> {
-    let device = match error {
-        AllocateError::Fatal(FatalError { reason: FatalReason::SelectorRuntime { device, .. }, .. }) => {
-            Some(device)
-        }
-        _ => None,
-    };
-    let hint = |selector: &Arc<str>| selector_hint(selector, device?);
-    selectors
-        .iter()
-        .flat_map(|selector| [Some(format!("The selector is `{}`.", selector.trim())), hint(selector)])
-        .flatten()
-        .collect()
+fn of_selectors(selectors: &[Arc<str>]) -> Vec<String> {
+    selectors.iter().map(|selector| format!("The selector is `{}`.", selector.trim())).collect()
 }
 
 /// What more there is to say of a pod that no node was tried for.

@@ -5,7 +5,6 @@
 
 mod details;
 mod devices;
-mod hints;
 mod reasons;
 mod status;
 mod view;

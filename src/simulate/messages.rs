@@ -38,11 +38,7 @@ pub fn pending(decision: &Decision, pod: &Pod, findings: &[Finding], advice: &Ad
     if lacks_devices(decision) {
         message.push_str(&invalid_slices(findings));
         for hint in advice.on_selectors(pod) {
-            // The explanation may show the same right form already.
-            let form = hint.split('`').nth(1).unwrap_or(&hint);
-            if !message.contains(form) {
-                let _ = write!(message, "\n  {hint}");
-            }
+            let _ = write!(message, "\n  {hint}");
         }
     }
     message

@@ -37,6 +37,7 @@ fn a_capacity_read_as_an_attribute_gets_its_right_form_with_the_real_domain() {
         "device.capacity['gpu.acme.io'].memory >= '40Gi'",
         "device.capacity['memory'] >= '40Gi'",
         "device.attributes.memory.quantity >= '40Gi'",
+        "device.attributes['memory'].quantity.isGreaterThan(x)",
     ] {
         assert_eq!(selector_hint(wrong, &names()).as_deref(), Some(right), "{wrong}");
     }
