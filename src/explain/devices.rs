@@ -139,7 +139,7 @@ impl Words<'_> {
         };
         match &step.obstacle {
             DeviceObstacle::ClassSelector { expression, .. } => {
-                format!("{count} {does} not match the class' selector `{}`", expression.trim())
+                format!("{count} {does} not match the class's selector `{}`", expression.trim())
             }
             DeviceObstacle::RequestSelector { expression, .. } => {
                 format!("{count} {does} not match the request's selector `{}`", expression.trim())

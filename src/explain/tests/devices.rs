@@ -159,7 +159,7 @@ fn a_device_without_the_attribute_of_a_constraint_is_named() {
         lines,
         [
             "On node n1: request gpu of claim default/c wants 1 device of class gpu.example.com: 2 devices are in \
-          reach, 1 does not match the class' selector `device.driver == \"gpu.example.com\"`, 1 has no \
+          reach, 1 does not match the class's selector `device.driver == \"gpu.example.com\"`, 1 has no \
           attribute resource.kubernetes.io/pcieRoot, which a constraint compares (gpu-0); 0 of 2 would do."
         ]
     );
