@@ -8,6 +8,8 @@
 mod plane;
 #[path = "cluster/report.rs"]
 mod report;
+#[path = "cluster/rights.rs"]
+mod rights;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -116,6 +116,13 @@ impl Plane {
         serde_json::from_slice(&output.stdout).expect("placements are JSON")
     }
 
+    /// What stowplan has asked the API server for, in order, as the server noted it.
+    pub fn requests(&self) -> Vec<Value> {
+        let notes = std::fs::read_to_string(self.folder.join("audit.jsonl")).unwrap_or_default();
+        // The last line may still be written.
+        notes.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
     /// Deletes a pod.
     pub fn delete_pod(&self, pod: &str) {
         self.run(&["delete-pods", pod], &[]);
@@ -128,14 +135,16 @@ impl Plane {
 
     /// Starts `stowplan run` with just the rights of its manifest.
     pub fn stowplan(&self, scheduler: &str) -> Stowplan {
-        let log = std::fs::File::create(self.folder.join("stowplan.log")).expect("a writable folder");
+        let mut logs = (1..).map(|number| self.folder.join(format!("stowplan-{number}.log")));
+        let log = logs.find(|log| !log.exists()).expect("there is always a next number");
+        let file = std::fs::File::create(&log).expect("a writable folder");
         let process = Command::new(env!("CARGO_BIN_EXE_stowplan"))
             .args(["run", "--leader-elect=false", "--scheduler-name", scheduler, "--kubeconfig"])
             .arg(self.folder.join("stowplan.kubeconfig"))
-            .stderr(log)
+            .stderr(file)
             .spawn()
             .expect("stowplan runs");
-        Stowplan { process, log: self.folder.join("stowplan.log") }
+        Stowplan { process, log }
     }
 }
 

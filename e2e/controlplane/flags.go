@@ -55,7 +55,25 @@ func (p *plane) apiserverArgs(featureGates string) []string {
 		// There is no service account controller, nodes are reported by no
 		// kubelet, and spec.priority is taken as the manifest gives it.
 		"--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition,Priority",
+		"--audit-policy-file", filepath.Join(p.dir, auditPolicyFile),
+		"--audit-log-path", filepath.Join(p.dir, "audit.jsonl"),
 	)
+}
+
+const auditPolicyFile = "audit-policy.yaml"
+
+// writeAuditPolicy has noted what stowplan asks for, so that tests can compare
+// it with what its manifest grants.
+func writeAuditPolicy(dir string) error {
+	const policy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  users: ["system:serviceaccount:kube-system:stowplan"]
+- level: None
+`
+	return os.WriteFile(filepath.Join(dir, auditPolicyFile), []byte(policy), 0o600)
 }
 
 // The controllers act as a member of system:masters. Without the rights of its

@@ -90,6 +90,9 @@ func (p *plane) start(ctx context.Context, withScheduler bool, featureGates stri
 	if err != nil {
 		return err
 	}
+	if err := writeAuditPolicy(p.dir); err != nil {
+		return err
+	}
 
 	if err := p.run("etcd", p.etcdArgs()...); err != nil {
 		return err
