@@ -4,6 +4,8 @@
 //! found and keeps its seed.
 #![allow(missing_docs, reason = "a test")]
 
+#[path = "properties/ask.rs"]
+mod ask;
 #[path = "properties/build.rs"]
 mod build;
 #[path = "properties/change.rs"]
@@ -19,74 +21,22 @@ mod reasons;
 #[path = "properties/recipe.rs"]
 mod recipe;
 
-use std::sync::Arc;
-
+use ask::{allocate, allocate_afresh, allocations, answer, assignment, funnels, judge};
 use build::{Order, World, build, build_ordered};
 use change::{apply, changes};
-use oracle::{Answer, Assignment};
+use oracle::Answer;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use reasons::{only_conflict, only_request, short_requests};
 use recipe::{plain_recipes, recipes};
-use stowplan::allocator::check::{CheckedClaim, Violation, check};
-use stowplan::allocator::{AllocateError, Allocator, ClaimToAllocate, NodeError, Outcome, RequestFunnel};
-use stowplan::model::{Allocation, Node, ResourceClaim, ResourceSlice, ShareId, Snapshot};
+use stowplan::allocator::Allocator;
+use stowplan::model::{Allocation, ResourceClaim, ResourceSlice, Snapshot};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()
     }
-}
-
-fn allocate(
-    allocator: &mut Allocator,
-    snapshot: &Snapshot,
-    node: &Node,
-    claims: &[ResourceClaim],
-) -> Outcome {
-    allocator.allocate(snapshot, node, &to_allocate(claims))
-}
-
-fn funnels(world: &World, node: &Node) -> Vec<RequestFunnel> {
-    Allocator::new(world.snapshot.features()).funnel(&world.snapshot, node, &to_allocate(&world.claims))
-}
-
-fn to_allocate(claims: &[ResourceClaim]) -> Vec<ClaimToAllocate<'_>> {
-    let claims = claims.iter();
-    claims.map(|claim| ClaimToAllocate { key: &claim.key, uid: &claim.uid, spec: &claim.spec }).collect()
-}
-
-fn allocate_afresh(snapshot: &Snapshot, node: &Node, claims: &[ResourceClaim]) -> Outcome {
-    allocate(&mut Allocator::new(snapshot.features()), snapshot, node, claims)
-}
-
-/// The allocations of a node, if the claims fit there.
-fn allocations(world: &World, node: &Node) -> Option<Arc<[Allocation]>> {
-    allocate_afresh(&world.snapshot, node, &world.claims).result.ok().flatten()
-}
-
-/// What the judge says, once shares have identities that nobody has.
-fn judge(world: &World, node: &Node, allocations: &[Allocation]) -> Result<(), Violation> {
-    let mut allocations = allocations.to_vec();
-    let results = allocations.iter_mut().flat_map(|allocation| &mut allocation.results);
-    for (number, share) in results.filter_map(|result| result.share_id.as_mut()).enumerate() {
-        *share = ShareId::from(format!("new-{number}"));
-    }
-    let checked = world.claims.iter().zip(&allocations).map(|(claim, allocation)| CheckedClaim {
-        key: &claim.key,
-        uid: &claim.uid,
-        spec: &claim.spec,
-        allocation,
-    });
-    check(&world.snapshot, node, &checked.collect::<Vec<_>>())
-}
-
-fn assignment(allocations: &[Allocation]) -> Assignment {
-    let devices = |allocation: &Allocation| {
-        allocation.results.iter().map(|result| (result.request.clone(), result.device.clone())).collect()
-    };
-    allocations.iter().map(devices).collect()
 }
 
 proptest! {
@@ -141,13 +91,7 @@ proptest! {
         let world = build(&recipe);
         for node in &world.nodes {
             let outcome = allocate_afresh(&world.snapshot, node, &world.claims);
-            let answer = match outcome.result {
-                Ok(Some(allocations)) => Answer::Given(assignment(&allocations)),
-                Ok(None) => Answer::Nothing,
-                Err(AllocateError::Node(NodeError::InvalidPools)) => Answer::InvalidPools,
-                Err(AllocateError::Fatal(_)) => Answer::Fatal,
-                Err(error) => return Err(TestCaseError::fail(format!("{error}"))),
-            };
+            let answer = answer(&outcome).map_err(|error| TestCaseError::fail(error.to_string()))?;
             prop_assert_eq!(answer, oracle::solve(&world.snapshot, node, &world.claims));
         }
     }

@@ -146,11 +146,7 @@ pub fn recipes() -> impl Strategy<Value = Recipe> {
             if !gates.groups && !stray_groups {
                 without_groups(&mut pools);
             }
-            let mut left = DEVICES_MAX;
-            for slice in pools.iter_mut().flat_map(|pool| &mut pool.slices) {
-                slice.truncate(left);
-                left -= slice.len();
-            }
+            limit_devices(&mut pools);
             Recipe { gates, nodes, pools, claims, holders }
         })
 }
@@ -158,35 +154,47 @@ pub fn recipes() -> impl Strategy<Value = Recipe> {
 /// Worlds in which the order of candidates cannot matter: no request is for all devices, no pool has a
 /// flaw or a device that makes it unusable, and nothing depends on which of two devices comes first.
 pub fn plain_recipes() -> impl Strategy<Value = Recipe> {
-    recipes().prop_map(|mut recipe| {
-        recipe.pools.iter_mut().for_each(|pool| pool.flaw = Flaw::None);
-        for request in recipe.claims.iter_mut().flat_map(|claim| &mut claim.requests) {
-            let list = match request {
-                RequestRecipe::Exactly(one) => std::slice::from_mut(one),
-                RequestRecipe::FirstAvailable(list) => list,
-            };
-            for one in list {
-                one.count = one.count.or(Some(1));
+    recipes().prop_map(plain)
+}
+
+/// The recipe without what would let the order matter.
+pub fn plain(mut recipe: Recipe) -> Recipe {
+    recipe.pools.iter_mut().for_each(|pool| pool.flaw = Flaw::None);
+    for request in recipe.claims.iter_mut().flat_map(|claim| &mut claim.requests) {
+        let list = match request {
+            RequestRecipe::Exactly(one) => std::slice::from_mut(one),
+            RequestRecipe::FirstAvailable(list) => list,
+        };
+        for one in list {
+            one.count = one.count.or(Some(1));
+        }
+    }
+    // Of a value that cannot be compared the first is accepted.
+    if !recipe.gates.lists {
+        let slices = recipe.pools.iter_mut().flat_map(|pool| &mut pool.slices);
+        for color in slices.flatten().filter_map(|device| device.color.as_mut()) {
+            if let Color::List(colors) = color {
+                *color = Color::Text(colors[0]);
             }
         }
-        // Of a value that cannot be compared the first is accepted.
-        if !recipe.gates.lists {
-            let slices = recipe.pools.iter_mut().flat_map(|pool| &mut pool.slices);
-            for color in slices.flatten().filter_map(|device| device.color.as_mut()) {
-                if let Color::List(colors) = color {
-                    *color = Color::Text(colors[0]);
-                }
-            }
-        }
-        // Of devices with and without groups in one set, the first decides; with the gate off, one with
-        // groups makes its pool unusable.
-        if recipe.gates.groups {
-            recipe.holders.truncate(1);
-        } else {
-            without_groups(&mut recipe.pools);
-        }
-        recipe
-    })
+    }
+    // Of devices with and without groups in one set, the first decides; with the gate off, one with
+    // groups makes its pool unusable.
+    if recipe.gates.groups {
+        recipe.holders.truncate(1);
+    } else {
+        without_groups(&mut recipe.pools);
+    }
+    recipe
+}
+
+/// Leaves out the devices that are too many for brute force.
+pub fn limit_devices(pools: &mut [PoolRecipe]) {
+    let mut left = DEVICES_MAX;
+    for slice in pools.iter_mut().flat_map(|pool| &mut pool.slices) {
+        slice.truncate(left);
+        left -= slice.len();
+    }
 }
 
 fn without_groups(pools: &mut [PoolRecipe]) {
