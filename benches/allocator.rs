@@ -13,9 +13,9 @@ use stowplan::allocator::{Allocator, ClaimToAllocate};
 use stowplan::model::selection::Labels;
 use stowplan::model::slice::Placement;
 use stowplan::model::{
-    Allocation, AllocationMode, AttributeValue, Capacity, ClaimKey, ClaimSpec, ClassName, ConstraintKind,
-    Device, DeviceClass, DeviceConstraint, DeviceContent, DeviceRequest, DeviceRequirement, DeviceSelector,
-    Features, Name, Node, NodeName, PoolId, RequestKind, ResourceClaim, ResourceSlice, Snapshot, Uid,
+    Allocation, AllocationMode, AttributeValue, Capacity, ClaimKey, ClaimSpec, ConstraintKind, Device,
+    DeviceClass, DeviceConstraint, DeviceContent, DeviceRequest, DeviceRequirement, DeviceSelector, Features,
+    Name, Node, NodeName, PoolId, RequestKind, ResourceClaim, ResourceSlice, Snapshot, Uid,
 };
 
 const DRIVER: &str = "test-driver.cdi.k8s.io";
@@ -53,11 +53,8 @@ fn selector(expression: &str) -> Box<[DeviceSelector]> {
 fn cluster(nodes: usize, devices: usize, differ: bool) -> Snapshot {
     let mut snapshot = Snapshot::new(Features::default());
     snapshot.set_class(DeviceClass {
-        name: ClassName::from("test-class"),
-        created: None,
         selectors: selector(&format!("device.driver == \"{DRIVER}\"")),
-        config: Box::default(),
-        extended_resource_name: None,
+        ..DeviceClass::new("test-class")
     });
     let shared: Vec<_> = (0..2).map(|root| Arc::new(content(root, None))).collect();
     for node in 0..nodes {
@@ -76,15 +73,9 @@ fn cluster(nodes: usize, devices: usize, differ: bool) -> Snapshot {
             ..Node::default()
         });
         snapshot.set_slice(ResourceSlice {
-            name: Name::from(&*name),
-            pool: PoolId::new(DRIVER, &*name),
-            generation: 1,
-            slice_count: 1,
             placement: Placement { node_name: Some(NodeName::from(&*name)), ..Placement::default() },
-            per_device_node_selection: None,
             devices: (0..devices).map(device).collect(),
-            shared_counters: Box::default(),
-            skip_node_operations: Box::default(),
+            ..ResourceSlice::new(&*name, PoolId::new(DRIVER, &*name))
         });
     }
     snapshot
@@ -92,13 +83,11 @@ fn cluster(nodes: usize, devices: usize, differ: bool) -> Snapshot {
 
 fn requirement(count: usize, selectors: Box<[DeviceSelector]>) -> DeviceRequirement {
     DeviceRequirement {
-        class: ClassName::from("test-class"),
         selectors,
-        mode: AllocationMode::ExactCount(i64::try_from(count).expect("few")),
-        admin_access: None,
-        tolerations: Box::default(),
-        capacity: None,
-        derived_attributes: Box::default(),
+        ..DeviceRequirement::of_class(
+            "test-class",
+            AllocationMode::ExactCount(i64::try_from(count).expect("few")),
+        )
     }
 }
 
@@ -148,17 +137,9 @@ fn cycle(
 
 fn occupy(snapshot: &mut Snapshot, name: &str, allocation: Arc<Allocation>) {
     snapshot.set_claim(Arc::new(ResourceClaim {
-        key: ClaimKey::new("default", name),
-        uid: Uid::from(name),
         resource_version: Name::from("1"),
-        controller: None,
-        for_extended_resources: false,
-        has_finalizer: false,
-        deleting: false,
-        spec: Arc::default(),
         allocation: Some(allocation),
-        reserved_for: Box::default(),
-        devices: Box::default(),
+        ..ResourceClaim::new(ClaimKey::new("default", name), Uid::from(name), Arc::default())
     }));
 }
 

@@ -82,17 +82,8 @@ fn parts(block: &Block<'_>) -> Vec<String> {
 
 fn claim(name: &str, spec: ClaimSpec) -> ResourceClaim {
     ResourceClaim {
-        key: ClaimKey::new("default", name),
-        uid: Uid::from(name),
         resource_version: Name::from("1"),
-        controller: None,
-        for_extended_resources: false,
-        has_finalizer: false,
-        deleting: false,
-        spec: Arc::new(spec),
-        allocation: None,
-        reserved_for: Box::default(),
-        devices: Box::default(),
+        ..ResourceClaim::new(ClaimKey::new("default", name), Uid::from(name), Arc::new(spec))
     }
 }
 
@@ -103,15 +94,9 @@ fn holder(index: usize, block: &Block<'_>) -> ResourceClaim {
     let share = words.clone().nth(1).map(|_| ShareId::from(format!("share-{index}")));
     let path: Vec<&str> = words.next().expect("a device").split('/').collect();
     let result = DeviceResult {
-        request: Name::from("held"),
-        device: DeviceId::new(path[0], path[1], path[2]),
-        admin_access: false,
-        tolerations: Box::default(),
-        binding_conditions: None,
-        binding_failure_conditions: None,
         share_id: share,
         consumed_capacity: block.one("cap").map(world::quantities),
-        skip_node_operations: Box::default(),
+        ..DeviceResult::plain("held", DeviceId::new(path[0], path[1], path[2]))
     };
     let allocation = Allocation { results: Box::new([result]), ..Allocation::default() };
     ResourceClaim { allocation: Some(Arc::new(allocation)), ..claim(&name, ClaimSpec::default()) }
@@ -175,13 +160,12 @@ fn requirement(block: &Block<'_>) -> DeviceRequirement {
     });
     let admin = block.clauses.iter().find_map(|clause| clause.strip_prefix("admin="));
     DeviceRequirement {
-        class: class.trim_matches('"').into(),
         selectors: selectors.collect(),
-        mode,
         admin_access: admin.map(|value| value == "true"),
         tolerations: block.all("tolerate").map(toleration).collect(),
         capacity: block.one("cap").map(world::quantities),
         derived_attributes: derived.collect(),
+        ..DeviceRequirement::of_class(class.trim_matches('"'), mode)
     }
 }
 

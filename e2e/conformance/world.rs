@@ -39,14 +39,12 @@ pub fn class(block: &Block<'_>) -> DeviceClass {
     let of = block.one("of").map(|driver| format!("device.driver == \"{driver}\""));
     let expressions = of.as_deref().into_iter().chain(block.all("cel"));
     DeviceClass {
-        name: block.rest().into(),
-        created: None,
         selectors: expressions.map(|text| DeviceSelector { expression: Some(Arc::from(text)) }).collect(),
         config: block
             .all("config")
             .map(|text| DeviceConfig { requests: Box::default(), opaque: Some(opaque(text)) })
             .collect(),
-        extended_resource_name: None,
+        ..DeviceClass::new(block.rest())
     }
 }
 
@@ -66,8 +64,6 @@ pub fn slice(block: &Block<'_>) -> ResourceSlice {
     };
     let devices = block.children.iter().filter(|child| child.keyword() != "counters");
     ResourceSlice {
-        name: words[1].into(),
-        pool: PoolId::new(driver, pool),
         generation: number("generation="),
         slice_count: number("slices="),
         placement: placement(block),
@@ -75,6 +71,7 @@ pub fn slice(block: &Block<'_>) -> ResourceSlice {
         devices: devices.flat_map(named_devices).collect(),
         shared_counters: block.each("counters").map(counter_set).collect(),
         skip_node_operations: block.one("skips").map(names).unwrap_or_default(),
+        ..ResourceSlice::new(words[1], PoolId::new(driver, pool))
     }
 }
 

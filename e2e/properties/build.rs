@@ -123,13 +123,7 @@ fn node_name(index: usize) -> NodeName {
 /// Two classes for one driver each, and one for every device.
 pub fn class(index: usize) -> DeviceClass {
     let selectors = SELECTORS[..2].get(index).map(|(text, _)| selector(text));
-    DeviceClass {
-        name: format!("class-{index}").into(),
-        created: None,
-        selectors: selectors.into_iter().collect(),
-        config: Box::default(),
-        extended_resource_name: None,
-    }
+    DeviceClass { selectors: selectors.into_iter().collect(), ..DeviceClass::new(format!("class-{index}")) }
 }
 
 fn selector(text: &str) -> DeviceSelector {
@@ -191,15 +185,9 @@ fn slices(index: usize, pool: &PoolRecipe, next: &mut usize, order: Order) -> Ve
 
 fn empty_slice(id: &PoolId, reach: Reach) -> ResourceSlice {
     ResourceSlice {
-        name: Name::default(),
-        pool: id.clone(),
-        generation: 1,
-        slice_count: 1,
         placement: placement(reach),
         per_device_node_selection: matches!(reach, Reach::PerDevice).then_some(true),
-        devices: Box::default(),
-        shared_counters: Box::default(),
-        skip_node_operations: Box::default(),
+        ..ResourceSlice::new(Name::default(), id.clone())
     }
 }
 
@@ -339,13 +327,14 @@ fn requirement(recipe: &Recipe, one: &RequirementRecipe, may_be_admin: bool) -> 
     };
     let capacity = one.capacity.filter(|_| recipe.gates.capacity);
     DeviceRequirement {
-        class: format!("class-{}", one.class).into(),
         selectors: one.selector.iter().map(|index| selector(SELECTORS[*index].0)).collect(),
-        mode: one.count.map_or(AllocationMode::All, |count| AllocationMode::ExactCount(i64::from(count))),
         admin_access: (one.admin && may_be_admin).then_some(true),
         tolerations: one.tolerates.iter().map(|kind| toleration(*kind)).collect(),
         capacity: capacity.map(|amount| Box::from([(Name::from("memory"), quantity(amount))])),
-        derived_attributes: Box::default(),
+        ..DeviceRequirement::of_class(
+            format!("class-{}", one.class),
+            one.count.map_or(AllocationMode::All, |count| AllocationMode::ExactCount(i64::from(count))),
+        )
     }
 }
 
@@ -365,15 +354,9 @@ fn constraint(one: &ConstraintRecipe, requests: usize) -> DeviceConstraint {
 /// A claim that holds a device, or a share of it.
 pub fn holding_claim(index: usize, device: DeviceId, share: Option<u8>) -> ResourceClaim {
     let result = DeviceResult {
-        request: Name::from("held"),
-        device,
-        admin_access: false,
-        tolerations: Box::default(),
-        binding_conditions: None,
-        binding_failure_conditions: None,
         share_id: share.map(|_| ShareId::from(format!("share-{index}"))),
         consumed_capacity: share.map(|amount| Box::from([(Name::from("memory"), quantity(amount))])),
-        skip_node_operations: Box::default(),
+        ..DeviceResult::plain("held", device)
     };
     let allocation = Allocation { results: Box::new([result]), ..Allocation::default() };
     empty_claim(&format!("holder-{index}"), ClaimSpec::default(), Some(Arc::new(allocation)))
@@ -381,16 +364,8 @@ pub fn holding_claim(index: usize, device: DeviceId, share: Option<u8>) -> Resou
 
 fn empty_claim(name: &str, spec: ClaimSpec, allocation: Option<Arc<Allocation>>) -> ResourceClaim {
     ResourceClaim {
-        key: ClaimKey::new("default", name),
-        uid: Uid::from(name),
         resource_version: Name::from("1"),
-        controller: None,
-        for_extended_resources: false,
-        has_finalizer: false,
-        deleting: false,
-        spec: Arc::new(spec),
         allocation,
-        reserved_for: Box::default(),
-        devices: Box::default(),
+        ..ResourceClaim::new(ClaimKey::new("default", name), Uid::from(name), Arc::new(spec))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ids::{ClaimKey, ClassName, DeviceId, Name, ShareId, Timestamp, Uid};
+use super::ids::{ClaimKey, ClassName, DeviceId, Name, PodKey, ShareId, Timestamp, Uid};
 use super::quantity::Quantity;
 use super::selection::NodeSelector;
 use super::taint::Toleration;
@@ -43,6 +43,21 @@ pub struct DeviceRequirement {
     pub capacity: Option<Box<[(Name, Quantity)]>>,
     /// Attributes computed for constraints (gate `DRADerivedAttributes`).
     pub derived_attributes: Box<[DerivedAttribute]>,
+}
+
+impl DeviceRequirement {
+    /// Devices of a class, and nothing more to say of them.
+    pub fn of_class(class: impl Into<ClassName>, mode: AllocationMode) -> Self {
+        Self {
+            class: class.into(),
+            selectors: Box::default(),
+            mode,
+            admin_access: None,
+            tolerations: Box::default(),
+            capacity: None,
+            derived_attributes: Box::default(),
+        }
+    }
 }
 
 /// An attribute computed from a device for the constraints of one request.
@@ -175,6 +190,23 @@ pub struct DeviceResult {
     pub skip_node_operations: Box<[Name]>,
 }
 
+impl DeviceResult {
+    /// A device given whole, and nothing more to say of it.
+    pub fn plain(request: impl Into<Name>, device: DeviceId) -> Self {
+        Self {
+            request: request.into(),
+            device,
+            admin_access: false,
+            tolerations: Box::default(),
+            binding_conditions: None,
+            binding_failure_conditions: None,
+            share_id: None,
+            consumed_capacity: None,
+            skip_node_operations: Box::default(),
+        }
+    }
+}
+
 /// `status.allocation` of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Allocation {
@@ -212,6 +244,18 @@ pub struct OwnerReference {
     pub name: Name,
     /// The identity.
     pub uid: Uid,
+}
+
+impl OwnerReference {
+    /// A pod.
+    pub fn pod(key: &PodKey, uid: &Uid) -> Self {
+        Self {
+            api_version: Name::from("v1"),
+            kind: Name::from("Pod"),
+            name: key.name.clone(),
+            uid: uid.clone(),
+        }
+    }
 }
 
 /// A condition that a driver reports on an allocated device.
@@ -253,6 +297,23 @@ pub struct ResourceClaim {
 }
 
 impl ResourceClaim {
+    /// A claim that was just made: nobody has written to it.
+    pub fn new(key: ClaimKey, uid: Uid, spec: Arc<ClaimSpec>) -> Self {
+        Self {
+            key,
+            uid,
+            resource_version: Name::default(),
+            controller: None,
+            for_extended_resources: false,
+            has_finalizer: false,
+            deleting: false,
+            spec,
+            allocation: None,
+            reserved_for: Box::default(),
+            devices: Box::default(),
+        }
+    }
+
     /// Whether the pod of that identity is among the users.
     pub fn is_reserved_for(&self, pod: &Uid) -> bool {
         self.reserved_for.iter().any(|consumer| consumer.uid == *pod)
@@ -281,6 +342,19 @@ pub struct DeviceClass {
     pub config: Box<[DeviceConfig]>,
     /// The extended resource that it serves (KEP-5004).
     pub extended_resource_name: Option<Name>,
+}
+
+impl DeviceClass {
+    /// A class of all devices.
+    pub fn new(name: impl Into<ClassName>) -> Self {
+        Self {
+            name: name.into(),
+            created: None,
+            selectors: Box::default(),
+            config: Box::default(),
+            extended_resource_name: None,
+        }
+    }
 }
 
 /// Most users of one claim (`ResourceClaimReservedForMaxSize`).

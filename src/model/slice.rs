@@ -196,3 +196,20 @@ pub struct ResourceSlice {
     /// Kubelet calls that the driver does without (KEP-5729, alpha).
     pub skip_node_operations: Box<[Name]>,
 }
+
+impl ResourceSlice {
+    /// An empty slice that is all of a new pool, in reach of no node yet.
+    pub fn new(name: impl Into<Name>, pool: PoolId) -> Self {
+        Self {
+            name: name.into(),
+            pool,
+            generation: 1,
+            slice_count: 1,
+            placement: Placement::default(),
+            per_device_node_selection: None,
+            devices: Box::default(),
+            shared_counters: Box::default(),
+            skip_node_operations: Box::default(),
+        }
+    }
+}

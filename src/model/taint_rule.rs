@@ -79,7 +79,7 @@ pub fn apply_taint_rules<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Device, DeviceContent, Placement, PoolId, TaintEffect};
+    use crate::model::{Device, DeviceContent, PoolId, TaintEffect};
 
     fn taint(key: &str) -> Taint {
         Taint { key: key.into(), value: "".into(), effect: TaintEffect::NoSchedule, time_added: None }
@@ -91,15 +91,8 @@ mod tests {
             ..Device::plain(name, Arc::new(DeviceContent::default()))
         };
         Arc::new(ResourceSlice {
-            name: "slice".into(),
-            pool: PoolId::new("gpu.example.com", "n1"),
-            generation: 1,
-            slice_count: 1,
-            placement: Placement::default(),
-            per_device_node_selection: None,
             devices: Box::new([device("gpu-0"), device("gpu-1")]),
-            shared_counters: Box::default(),
-            skip_node_operations: Box::default(),
+            ..ResourceSlice::new("slice", PoolId::new("gpu.example.com", "n1"))
         })
     }
 

@@ -142,23 +142,16 @@ fn reserved(claim: &ResourceClaim, chosen: Option<&Arc<Allocation>>, pod: &Pod) 
 }
 
 fn extended_claim(extended: &ExtendedClaim, pod: &Pod) -> ResourceClaim {
-    let controller = OwnerReference {
-        api_version: Name::from("v1"),
-        kind: Name::from("Pod"),
-        name: pod.key.name.clone(),
-        uid: pod.uid.clone(),
-    };
     ResourceClaim {
-        key: extended.placeholder.clone(),
-        uid: extended.placeholder_uid.clone(),
-        resource_version: Name::default(),
-        controller: Some(controller),
+        controller: Some(OwnerReference::pod(&pod.key, &pod.uid)),
         for_extended_resources: true,
         has_finalizer: true,
-        deleting: false,
-        spec: Arc::clone(&extended.spec),
         allocation: Some(Arc::clone(&extended.allocation)),
         reserved_for: Box::new([consumer(pod)]),
-        devices: Box::default(),
+        ..ResourceClaim::new(
+            extended.placeholder.clone(),
+            extended.placeholder_uid.clone(),
+            Arc::clone(&extended.spec),
+        )
     }
 }

@@ -69,22 +69,12 @@ fn add(pod: &Pod, entry: &str, template: &ResourceClaimTemplate, claims: &mut Cl
     });
     let key = ClaimKey { namespace: namespace.clone(), name: name.clone() };
     let claim = ResourceClaim {
-        key: key.clone(),
-        uid: uid("ResourceClaim", &PodKey { namespace: namespace.clone(), name: name.clone() }),
-        resource_version: Name::default(),
-        controller: Some(OwnerReference {
-            api_version: Name::from("v1"),
-            kind: Name::from("Pod"),
-            name: pod.key.name.clone(),
-            uid: pod.uid.clone(),
-        }),
-        for_extended_resources: false,
-        has_finalizer: false,
-        deleting: false,
-        spec: Arc::clone(&template.spec),
-        allocation: None,
-        reserved_for: Box::default(),
-        devices: Box::default(),
+        controller: Some(OwnerReference::pod(&pod.key, &pod.uid)),
+        ..ResourceClaim::new(
+            key.clone(),
+            uid("ResourceClaim", &PodKey { namespace: namespace.clone(), name: name.clone() }),
+            Arc::clone(&template.spec),
+        )
     };
     claims.insert(key, claim);
     name

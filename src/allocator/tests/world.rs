@@ -64,15 +64,9 @@ pub fn shareable(mut device: Device, capacities: &[(&str, &str)]) -> Device {
 
 pub fn slice(name: &str, devices: Vec<Device>) -> ResourceSlice {
     ResourceSlice {
-        name: Name::from(name),
-        pool: PoolId::new(DRIVER, "pool"),
-        generation: 1,
-        slice_count: 1,
         placement: Placement { node_name: Some(NodeName::from("n1")), ..Placement::default() },
-        per_device_node_selection: None,
         devices: devices.into(),
-        shared_counters: Box::default(),
-        skip_node_operations: Box::default(),
+        ..ResourceSlice::new(Name::from(name), PoolId::new(DRIVER, "pool"))
     }
 }
 
@@ -91,15 +85,7 @@ pub fn partitioned(devices: Vec<Device>, counters: &[(&str, &str)]) -> [Resource
 }
 
 pub fn requirement(count: i64) -> DeviceRequirement {
-    DeviceRequirement {
-        class: ClassName::from("any"),
-        selectors: Box::default(),
-        mode: AllocationMode::ExactCount(count),
-        admin_access: None,
-        tolerations: Box::default(),
-        capacity: None,
-        derived_attributes: Box::default(),
-    }
+    DeviceRequirement::of_class(ClassName::from("any"), AllocationMode::ExactCount(count))
 }
 
 pub fn all() -> DeviceRequirement {
@@ -152,13 +138,8 @@ pub fn world(features: Features, slices: impl IntoIterator<Item = ResourceSlice>
     let mut snapshot = Snapshot::new(features);
     snapshot.set_node(Node { name: NodeName::from("n1"), ..Node::default() });
     for (name, extended) in [("any", None), ("other", None)] {
-        let class = DeviceClass {
-            name: ClassName::from(name),
-            created: None,
-            selectors: Box::default(),
-            config: Box::default(),
-            extended_resource_name: extended,
-        };
+        let class =
+            DeviceClass { extended_resource_name: extended, ..DeviceClass::new(ClassName::from(name)) };
         snapshot.set_class(class);
     }
     slices.into_iter().for_each(|slice| snapshot.set_slice(slice));
@@ -226,17 +207,13 @@ pub fn occupy(snapshot: &mut Snapshot, first: usize, outcome: &Outcome) {
     let allocations = outcome.result.as_ref().expect("no error").as_ref().expect("it fits");
     for (at, allocation) in allocations.iter().enumerate() {
         snapshot.set_claim(Arc::new(ResourceClaim {
-            key: key(first + at),
-            uid: Uid::from(format!("uid-{}", first + at)),
             resource_version: Name::from("1"),
-            controller: None,
-            for_extended_resources: false,
-            has_finalizer: false,
-            deleting: false,
-            spec: Arc::new(ClaimSpec::default()),
             allocation: Some(Arc::new(allocation.clone())),
-            reserved_for: Box::default(),
-            devices: Box::default(),
+            ..ResourceClaim::new(
+                key(first + at),
+                Uid::from(format!("uid-{}", first + at)),
+                Arc::new(ClaimSpec::default()),
+            )
         }));
     }
 }

@@ -11,23 +11,14 @@ use crate::cluster::watch::{Change, Kind};
 use crate::model::{Allocation, ClaimKey, DeviceId, DeviceResult, Features, Name, NodeName, PodKey, Uid};
 use crate::scheduling::Placement;
 use crate::scheduling::decision::{ClaimDevices, PlacedClaim};
+use crate::scheduling::scores::Scores;
 
 fn device() -> DeviceId {
     DeviceId::new("gpu.example.com", "n1", "gpu-0")
 }
 
 fn allocation() -> Allocation {
-    let result = DeviceResult {
-        request: "gpu".into(),
-        device: device(),
-        admin_access: false,
-        tolerations: Box::default(),
-        binding_conditions: None,
-        binding_failure_conditions: None,
-        share_id: None,
-        consumed_capacity: None,
-        skip_node_operations: Box::default(),
-    };
+    let result = DeviceResult::plain("gpu", device());
     Allocation { results: Box::new([result]), ..Allocation::default() }
 }
 
@@ -101,7 +92,7 @@ fn place(cache: &mut Cache, name: &str) -> Uid {
         node: NodeName::from("n1"),
         claims: Box::new([placed]),
         extended: None,
-        scores: Box::default(),
+        scores: Scores::default(),
     };
     cache.assume(&Arc::new(placement));
     pod.uid.clone()

@@ -22,17 +22,7 @@ const CLAIM: &str = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/
 const POD: &str = "/api/v1/namespaces/default/pods/pod";
 
 fn allocation(device: &str) -> Allocation {
-    let result = DeviceResult {
-        request: "gpu".into(),
-        device: DeviceId::new("gpu.example.com", "n1", device),
-        admin_access: false,
-        tolerations: Box::default(),
-        binding_conditions: None,
-        binding_failure_conditions: None,
-        share_id: None,
-        consumed_capacity: None,
-        skip_node_operations: Box::default(),
-    };
+    let result = DeviceResult::plain("gpu", DeviceId::new("gpu.example.com", "n1", device));
     Allocation { results: Box::new([result]), ..Allocation::default() }
 }
 

@@ -187,15 +187,7 @@ struct CountRequest {
 
 impl CountRequest {
     fn for_class(self, class: &ClassName) -> DeviceRequest {
-        let requirement = DeviceRequirement {
-            class: class.clone(),
-            selectors: Box::default(),
-            mode: AllocationMode::ExactCount(self.count),
-            admin_access: None,
-            tolerations: Box::default(),
-            capacity: None,
-            derived_attributes: Box::default(),
-        };
+        let requirement = DeviceRequirement::of_class(class.clone(), AllocationMode::ExactCount(self.count));
         DeviceRequest { name: self.name, kind: RequestKind::Exactly(requirement) }
     }
 }

@@ -58,13 +58,7 @@ pub(crate) fn class(name: &str) -> DeviceClass {
 /// A class for all devices of a driver.
 pub(crate) fn class_of(name: &str, driver: &str) -> DeviceClass {
     let expression = Some(Arc::from(format!("device.driver == \"{driver}\"")));
-    DeviceClass {
-        name: name.into(),
-        created: None,
-        selectors: Box::new([DeviceSelector { expression }]),
-        config: Box::default(),
-        extended_resource_name: None,
-    }
+    DeviceClass { selectors: Box::new([DeviceSelector { expression }]), ..DeviceClass::new(name) }
 }
 
 /// The devices `gpu-0`, `gpu-1`, … of a node, in the pool of its name.
@@ -77,15 +71,9 @@ pub(crate) fn slice_of(driver: &str, node: &str, devices: usize) -> ResourceSlic
     let content = Arc::new(DeviceContent::default());
     let device = |index| Device::plain(format!("gpu-{index}"), Arc::clone(&content));
     ResourceSlice {
-        name: format!("{node}-{driver}").into(),
-        pool: PoolId::new(driver, node),
-        generation: 1,
-        slice_count: 1,
         placement: Placement { node_name: Some(node.into()), ..Placement::default() },
-        per_device_node_selection: None,
         devices: (0..devices).map(device).collect(),
-        shared_counters: Box::default(),
-        skip_node_operations: Box::default(),
+        ..ResourceSlice::new(format!("{node}-{driver}"), PoolId::new(driver, node))
     }
 }
 
@@ -131,15 +119,7 @@ pub(crate) fn pod_of_template(name: &str, template: &str, made: &Made) -> Pod {
 
 /// `exactly` so many devices of a class.
 pub(crate) fn requirement(class: &str, count: i64) -> DeviceRequirement {
-    DeviceRequirement {
-        class: class.into(),
-        selectors: Box::default(),
-        mode: AllocationMode::ExactCount(count),
-        admin_access: None,
-        tolerations: Box::default(),
-        capacity: None,
-        derived_attributes: Box::default(),
-    }
+    DeviceRequirement::of_class(class, AllocationMode::ExactCount(count))
 }
 
 /// A request for so many devices.
@@ -160,43 +140,23 @@ pub(crate) fn first_available(name: &str, alternatives: &[(&str, &str)]) -> Devi
 /// A claim that nobody has allocated.
 pub(crate) fn claim(name: &str, requests: impl Into<Box<[DeviceRequest]>>) -> ResourceClaim {
     ResourceClaim {
-        key: ClaimKey::new("default", name),
-        uid: Uid::from(format!("uid-{name}")),
         resource_version: "7".into(),
-        controller: None,
-        for_extended_resources: false,
-        has_finalizer: false,
-        deleting: false,
-        spec: Arc::new(ClaimSpec { requests: requests.into(), ..ClaimSpec::default() }),
-        allocation: None,
-        reserved_for: Box::default(),
-        devices: Box::default(),
+        ..ResourceClaim::new(
+            ClaimKey::new("default", name),
+            Uid::from(format!("uid-{name}")),
+            Arc::new(ClaimSpec { requests: requests.into(), ..ClaimSpec::default() }),
+        )
     }
 }
 
 /// The pod as the controller of a claim.
 pub(crate) fn owner(pod: &Pod) -> OwnerReference {
-    OwnerReference {
-        api_version: "v1".into(),
-        kind: "Pod".into(),
-        name: pod.key.name.clone(),
-        uid: pod.uid.clone(),
-    }
+    OwnerReference::pod(&pod.key, &pod.uid)
 }
 
 /// One device for a request, as an allocation says it.
 pub(crate) fn result(request: &str, pool: &str, device: &str) -> DeviceResult {
-    DeviceResult {
-        request: request.into(),
-        device: DeviceId::new(DRIVER, pool, device),
-        admin_access: false,
-        tolerations: Box::default(),
-        binding_conditions: None,
-        binding_failure_conditions: None,
-        share_id: None,
-        consumed_capacity: None,
-        skip_node_operations: Box::default(),
-    }
+    DeviceResult::plain(request, DeviceId::new(DRIVER, pool, device))
 }
 
 /// The claim with devices, in reach from where the selector says, and its users.
