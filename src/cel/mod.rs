@@ -107,7 +107,7 @@ fn compile_typed(
         return Err(invalid(findings));
     }
     let ty = checked.types[root.index()].clone().unwrap_or(Type::Dyn);
-    accept(&ty).map_err(|wanted| CompileError::ResultType { found: ty.to_string(), wanted })?;
+    accept(&ty).map_err(|wanted| CompileError::ResultType { found: format!("{ty:#}"), wanted })?;
     codegen::generate(&ast, root, &checked)
 }
 

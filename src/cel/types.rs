@@ -126,12 +126,13 @@ impl Type {
     }
 }
 
+/// As findings name a type, or with `#` as the type names itself.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dyn => f.write_str("dyn"),
             Self::Error => f.write_str("!error!"),
-            Self::Null => f.write_str("null"),
+            Self::Null => f.write_str(if f.alternate() { "null_type" } else { "null" }),
             Self::Bool => f.write_str("bool"),
             Self::Bytes => f.write_str("bytes"),
             Self::Double => f.write_str("double"),
@@ -139,15 +140,25 @@ impl fmt::Display for Type {
             Self::String => f.write_str("string"),
             Self::Uint => f.write_str("uint"),
             Self::Object(name) => f.write_str(name),
-            Self::List(element) => write!(f, "list({element})"),
-            Self::Map(entry) => write!(f, "map({}, {})", entry.0, entry.1),
-            Self::Optional(value) => write!(f, "optional_type({value})"),
-            Self::Meta(of) if **of == Self::Dyn => f.write_str("type"),
-            Self::Meta(of) => write!(f, "type({of})"),
+            Self::List(element) => of(f, "list", &[element]),
+            Self::Map(entry) => of(f, "map", &[&entry.0, &entry.1]),
+            Self::Optional(value) => of(f, "optional_type", &[value]),
+            Self::Meta(ty) if **ty == Self::Dyn => f.write_str("type"),
+            Self::Meta(ty) => of(f, "type", &[ty]),
             Self::Parameter(parameter) => write!(f, "_param{parameter}"),
             Self::Variable(number) => write!(f, "_var{number}"),
         }
     }
+}
+
+/// A type with its parameters.
+fn of(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[&Type]) -> fmt::Result {
+    f.write_str(name)?;
+    for (at, parameter) in parameters.iter().enumerate() {
+        f.write_str(if at == 0 { "(" } else { ", " })?;
+        fmt::Display::fmt(*parameter, f)?;
+    }
+    f.write_str(")")
 }
 
 /// What is known of the type variables, with a way back to what was known before.

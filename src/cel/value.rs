@@ -341,7 +341,7 @@ impl fmt::Display for Value<'_> {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Int(value) => write!(f, "{value}"),
             Self::Uint(value) => write!(f, "{value}"),
-            Self::Double(value) => write!(f, "{value}"),
+            Self::Double(value) => f.write_str(&super::library::numbers::shortest(*value)),
             Self::String(text) | Self::Semver(text) => f.write_str(text),
             Self::Quantity { amount, .. } => write!(f, "{}", **amount),
             Self::Type(name) => f.write_str(name.0),

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Charged, Generator, Task, index};
+use super::{Charged, Generator, Task, index, undefined_type};
 use crate::cel::ast::{Expr, ExprId, Literal};
 use crate::cel::checker::Reference;
 use crate::cel::device::Section;
+use crate::cel::error::CompileError;
+use crate::cel::eval::check_qualifier;
 use crate::cel::functions::Function;
 use crate::cel::program::{Access, Op, Path};
 use crate::cel::types::Type;
@@ -57,6 +59,11 @@ impl Generator<'_> {
             Reference::Type(ty) if steps.is_empty() => {
                 let name = type_value(&ty);
                 self.literal(Value::Type(name));
+            }
+            Reference::Local(_) if self.is_type(root) => {
+                if let Expr::Ident(variable) = self.ast.expr(root) {
+                    self.tasks.push(undefined_type(variable));
+                }
             }
             Reference::Local(slot) => {
                 let own_now = if steps.is_empty() { own } else { 0 };
@@ -142,7 +149,7 @@ impl Generator<'_> {
                 Step::Element { key, optional } => {
                     let access = Access { optional: *optional, test: false, exit };
                     tasks.push(Task::Value(*key, Charged::Partly));
-                    tasks.push(Task::Op(Op::Element { access }));
+                    tasks.push(Task::Element(access));
                 }
             }
         }
@@ -154,6 +161,17 @@ impl Generator<'_> {
             tasks.push(Task::Op(Op::Charge(own)));
         }
         tasks
+    }
+}
+
+impl Generator<'_> {
+    /// An access by a key; a constant must be of a kind that can be one.
+    pub(super) fn element(&mut self, access: Access) -> Result<(), CompileError> {
+        if let Some([key]) = self.literals(1).as_deref() {
+            check_qualifier(key).map_err(|reason| CompileError::Instantiation { reason })?;
+        }
+        self.emit(Op::Element { access });
+        Ok(())
     }
 }
 

@@ -194,6 +194,8 @@ pub(super) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Semver(_) => "cel.Semver",
         Value::Quantity { computed: true, .. } => "*cel.Quantity",
         Value::Quantity { .. } => "cel.Quantity",
+        Value::List(_) => "*types.baseList",
+        Value::Map(_) => "*types.baseMap",
         _ => "*types.Type",
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::collections::Items;
+pub(super) use self::steps::check_qualifier;
 use self::steps::{borrowed, path};
 use super::cost::{COST_LIMIT, Meter};
 use super::device::DeviceInput;

@@ -176,12 +176,21 @@ pub(super) fn path<'a>(device: &'a DeviceInput<'a>, path: &'a Path, test: bool) 
     if test { Ok(Value::Bool(value.is_some())) } else { Ok(value.unwrap_or(Value::Null)) }
 }
 
+/// Whether a value can be the key of an access; what upstream says if not.
+pub(in crate::cel) fn check_qualifier(key: &Value<'_>) -> Result<(), String> {
+    match key {
+        Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => Ok(()),
+        other => Err(format!("invalid qualifier type: {}", go_type(other))),
+    }
+}
+
 /// The element of a value. `None` if it has none and `lenient`.
 fn element<'a>(
     value: &Value<'a>,
     key: &Value<'a>,
     lenient: bool,
 ) -> Result<Option<Value<'a>>, Arc<EvalError>> {
+    check_qualifier(key).or_else(EvalError::operation)?;
     let found = match value {
         Value::Map(map) => map.find(key),
         Value::List(list) => {

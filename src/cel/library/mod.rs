@@ -110,6 +110,8 @@ pub(super) fn insert<'a>(
 ) -> Result<(), Arc<EvalError>> {
     let Some(hash) = key.key() else { return EvalError::operation(unhashable(&key)) };
     if map.contains_key(&hash) {
+        // Upstream prints the key as Go does, to which null is a number.
+        let key = if matches!(key, Value::Null) { "0".to_owned() } else { key.to_string() };
         return EvalError::operation(format!("insert failed: key {key} already exists"));
     }
     map.insert(hash, (key, value));
