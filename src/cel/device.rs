@@ -178,6 +178,14 @@ impl<'a> DeviceMap<'a> {
         }
     }
 
+    /// The type of the map in Go.
+    pub(super) fn native(&self) -> &'static str {
+        match &self.part {
+            Part::Domain(Section::Capacity, _) if self.len() > 0 => "map[string]cel.Quantity",
+            _ => "map[string]interface {}",
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self.part {
             Part::Whole => FIELDS.len(),

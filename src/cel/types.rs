@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(super) enum Type {
     /// Anything; known only at run time.
     Dyn,
+    /// What attributes are in older releases: like `Dyn`, but no macro ranges over it.
+    Any,
     /// The type of what does not check. It fits everywhere, so that one mistake is reported once.
     Error,
     Null,
@@ -51,7 +53,7 @@ impl Type {
     }
 
     pub(super) fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Self::Dyn | Self::Error)
+        matches!(self, Self::Dyn | Self::Any | Self::Error)
     }
 
     /// The type within an optional, and whether it was one.
@@ -131,6 +133,7 @@ impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dyn => f.write_str("dyn"),
+            Self::Any => f.write_str(if f.alternate() { "google.protobuf.Any" } else { "any" }),
             Self::Error => f.write_str("!error!"),
             Self::Null => f.write_str(if f.alternate() { "null_type" } else { "null" }),
             Self::Bool => f.write_str("bool"),
@@ -312,8 +315,8 @@ enum Bound {
 /// Whether `a` says no more than `b`: the more general of two types that unify is kept.
 pub(super) fn at_most_as_specific(a: &Type, b: &Type) -> bool {
     match (a, b) {
-        (Type::Dyn | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
-        (_, Type::Dyn | Type::Variable(_)) => false,
+        (Type::Dyn | Type::Any | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
+        (_, Type::Dyn | Type::Any | Type::Variable(_)) => false,
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => at_most_as_specific(a, b),
         (Type::Map(a), Type::Map(b)) => at_most_as_specific(&a.0, &b.0) && at_most_as_specific(&a.1, &b.1),
         (a, b) => a == b,

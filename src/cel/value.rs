@@ -138,6 +138,10 @@ pub enum Key {
     Double(u64),
     /// string
     String(Arc<str>),
+    /// type
+    Type(&'static str),
+    /// A value that equals no other as a key, by its place in the map.
+    Alone(usize),
 }
 
 impl<'a> Value<'a> {
@@ -206,6 +210,7 @@ impl<'a> Value<'a> {
             Self::Uint(value) => Key::Int(i128::from(*value)),
             Self::Double(value) => double_key(*value),
             Self::String(text) => Key::String(Arc::from(&**text)),
+            Self::Type(name) => Key::Type(name.0),
             _ => return None,
         })
     }
@@ -284,6 +289,14 @@ impl<'a> Map<'a> {
         match (self, key) {
             (Self::Device(view), Value::String(text)) => view.contains(text),
             _ => self.find(key).is_some(),
+        }
+    }
+
+    /// The type of the map in Go.
+    pub(super) fn native(&self) -> &'static str {
+        match self {
+            Self::Entries(_) => "map[ref.Val]ref.Val",
+            Self::Device(view) => view.native(),
         }
     }
 

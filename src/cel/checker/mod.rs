@@ -339,7 +339,7 @@ impl<'e> Checker<'e> {
             if optional {
                 let (inner, is_optional) = ty.unwrap_optional();
                 let inner = inner.clone();
-                if !is_optional && inner != Type::Dyn {
+                if !is_optional && !matches!(inner, Type::Dyn | Type::Any) {
                     self.mismatch(id, &Type::optional(inner.clone()), &inner);
                 }
                 ty = inner;

@@ -78,7 +78,7 @@ impl Generator<'_> {
                 let conditional = self.called(root) == Some(Function::Conditional);
                 let own = if conditional { 0 } else { own };
                 let mut tasks = vec![Task::Value(root, Charged::Fully)];
-                tasks.extend(self.step_tasks(&steps, own, true));
+                tasks.extend(self.step_tasks(&steps, own, true, conditional));
                 self.then(tasks);
             }
         }
@@ -123,12 +123,13 @@ impl Generator<'_> {
     }
 
     fn steps(&mut self, steps: &[Step], own: u32, may_fail: bool) {
-        let tasks = self.step_tasks(steps, own, may_fail);
+        let tasks = self.step_tasks(steps, own, may_fail, false);
         self.then(tasks);
     }
 
-    /// The accesses of a chain whose root is on the stack. `own` is charged at the end.
-    fn step_tasks(&mut self, steps: &[Step], own: u32, may_fail: bool) -> Vec<Task> {
+    /// The accesses of a chain whose root is on the stack. `own` is charged at the end; `free`: nothing for
+    /// a test.
+    fn step_tasks(&mut self, steps: &[Step], own: u32, may_fail: bool, free: bool) -> Vec<Task> {
         let mut tasks = Vec::new();
         if steps.is_empty() {
             return tasks;
@@ -143,11 +144,11 @@ impl Generator<'_> {
                 Step::Field { field, optional, test } => {
                     tested |= *test;
                     let key = self.constant(Value::text(Arc::clone(field)));
-                    let access = Access { optional: *optional, test: *test, exit };
+                    let access = Access { optional: *optional, test: *test, free: free && *test, exit };
                     tasks.push(Task::Op(Op::Field { key, access }));
                 }
                 Step::Element { key, optional } => {
-                    let access = Access { optional: *optional, test: false, exit };
+                    let access = Access { optional: *optional, test: false, free: false, exit };
                     tasks.push(Task::Value(*key, Charged::Partly));
                     tasks.push(Task::Element(access));
                 }

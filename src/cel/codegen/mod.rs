@@ -245,7 +245,7 @@ impl Generator<'_> {
             Expr::Comprehension(loops) => self.comprehension(id, loops),
             Expr::Bind { variable, init, body } => {
                 if self.is_type(*init) {
-                    self.tasks.push(undefined_type(variable));
+                    self.then([Task::Value(*init, Charged::Fully), undefined_type(variable)]);
                     return;
                 }
                 let Reference::Bind(slot) = self.checked.references[id.index()] else { return };

@@ -58,9 +58,7 @@ impl<'a> Machine<'a> {
                         ));
                     }
                 };
-                let Some(hash) = key.key() else {
-                    return EvalError::operation(library::unhashable(&key));
-                };
+                let hash = library::map_key(&key, &entries)?;
                 match value {
                     Some(value) => entries.insert(hash, (key, value)),
                     None => entries.remove(&hash),
@@ -196,6 +194,6 @@ pub(super) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Quantity { .. } => "cel.Quantity",
         Value::List(_) => "*types.baseList",
         Value::Map(_) => "*types.baseMap",
-        _ => "*types.Type",
+        Value::Type(_) => "*types.Type",
     }
 }

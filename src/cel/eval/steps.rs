@@ -70,11 +70,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(super) fn or_else(&mut self, unwrap: bool, next: usize, exit: u32) -> usize {
+    pub(super) fn or_else(&mut self, unwrap: bool, lenient: bool, next: usize, exit: u32) -> usize {
         match self.pop() {
             Ok(Value::Optional(None)) => return next,
             Ok(Value::Optional(Some(value))) if unwrap => self.push(Ok((*value).clone())),
             value @ (Ok(Value::Optional(_)) | Err(_)) => self.push(value),
+            value if lenient => self.push(value),
             Ok(_) => self.push(EvalError::overload()),
         }
         exit as usize
@@ -106,13 +107,19 @@ impl<'a> Machine<'a> {
         };
         let ends = matches!(result, Err(_) | Ok(Value::Optional(None)));
         self.push(result);
-        if charged {
+        if charged && !access.free {
             meter.charge(cost::SELECT)?;
         }
         Ok(if ends { access.exit as usize } else { next })
     }
 
-    pub(super) fn matches(&mut self, regex: u32, pattern: u32, meter: &mut Meter) -> Result<(), EvalError> {
+    pub(super) fn matches(
+        &mut self,
+        regex: u32,
+        pattern: u32,
+        overload: &'static str,
+        meter: &mut Meter,
+    ) -> Result<(), EvalError> {
         let pattern = borrowed(&self.program.constants[pattern as usize]);
         let args = [self.pop(), Ok(pattern)];
         let result = match &args[0] {
@@ -125,7 +132,7 @@ impl<'a> Machine<'a> {
             }
         };
         let function = Function::Matches;
-        meter.charge(cost::of_call(function, Some("matches_string"), &args, &result))?;
+        meter.charge(cost::of_call(function, Some(overload), &args, &result))?;
         self.push(result);
         Ok(())
     }

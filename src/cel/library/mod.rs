@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::cost::Meter;
 use super::error::EvalError;
 use super::functions::Function;
-use super::value::{Map, Outcome, TypeName, Value, equal};
+use super::value::{Key, Map, Outcome, TypeName, Value, equal};
 
 /// Calls a function on values.
 ///
@@ -39,12 +39,11 @@ fn mismatch<'a>(function: Function, args: &[Value<'_>]) -> Outcome<'a> {
     let types: Vec<_> = args.iter().map(Value::type_name).collect();
     let call = match function {
         Function::Negate | Function::Size => return numbers::no_trait(function, &args[0]),
-        Function::Not
-        | Function::In
-        | Function::Contains
-        | Function::StartsWith
-        | Function::EndsWith
-        | Function::Matches => return EvalError::overload(),
+        Function::Not | Function::In | Function::Contains | Function::StartsWith | Function::EndsWith => {
+            return EvalError::overload();
+        }
+        Function::Matches if matches!(args.first(), Some(Value::String(_))) => return EvalError::overload(),
+        Function::Matches | Function::Sort => function.name().to_owned(),
         _ => format!("{}({})", function.name(), types.join(", ")),
     };
     Err(Arc::new(EvalError::NoSuchOverload { call: Some(call) }))
@@ -108,7 +107,7 @@ pub(super) fn insert<'a>(
     key: Value<'a>,
     value: Value<'a>,
 ) -> Result<(), Arc<EvalError>> {
-    let Some(hash) = key.key() else { return EvalError::operation(unhashable(&key)) };
+    let hash = map_key(&key, map)?;
     if map.contains_key(&hash) {
         // Upstream prints the key as Go does, to which null is a number.
         let key = if matches!(key, Value::Null) { "0".to_owned() } else { key.to_string() };
@@ -116,6 +115,17 @@ pub(super) fn insert<'a>(
     }
     map.insert(hash, (key, value));
     Ok(())
+}
+
+/// The key under which a value goes into a map. Upstream finds lists, maps and optionals by their
+/// address, which no other value has.
+pub(super) fn map_key(key: &Value<'_>, map: &super::value::Entries<'_>) -> Result<Key, Arc<EvalError>> {
+    match key {
+        Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Quantity { .. } => {
+            Ok(Key::Alone(map.len()))
+        }
+        _ => key.key().ok_or(()).or_else(|()| EvalError::operation(unhashable(key))),
+    }
 }
 
 /// How Go fails where a value that cannot be hashed is used as a key.
