@@ -84,6 +84,19 @@ pub const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "two faults of planning",
+        what: "Of several faults that planning finds, such as malformed patterns and keys, another is told.",
+        why: "Values of `cel.bind` are planned last here; both refuse.",
+        link: "https://github.com/google/cel-go/blob/v0.29.2/interpreter/planner.go",
+        shows: |ours, upstream| match (ours, upstream) {
+            (Answer::Refused(ours), Answer::Refused(upstream)) => {
+                let planning = "program instantiation failed: ";
+                ours.starts_with(planning) && upstream.starts_with(planning)
+            }
+            _ => false,
+        },
+    },
+    Difference {
         name: "numbers of type variables",
         what: "Types that are not known yet have other numbers in texts of errors (`_var5`).",
         why: "They count how many signatures the checker tried.",

@@ -167,6 +167,11 @@ impl<'a> DeviceMap<'a> {
         }
     }
 
+    /// Whether every key has a value.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.part, Part::Domains(_))
+    }
+
     /// Whether the key is really there.
     pub(super) fn contains(&self, key: &str) -> bool {
         match &self.part {

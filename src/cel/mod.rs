@@ -121,8 +121,16 @@ fn compile_typed(
         return Err(invalid(findings));
     }
     let ty = checked.types[root.index()].clone().unwrap_or(Type::Dyn);
-    accept(&ty).map_err(|wanted| CompileError::ResultType { found: format!("{ty:#}"), wanted })?;
+    accept(&ty).map_err(|wanted| CompileError::ResultType { found: type_text(&ty), wanted })?;
     codegen::generate(&ast, root, &checked)
+}
+
+/// A type as it names itself. Alone, `type` is that of a type that is not known.
+fn type_text(ty: &Type) -> String {
+    match ty {
+        Type::Meta(of) if **of == Type::Dyn => "type(dyn)".to_owned(),
+        ty => format!("{ty:#}"),
+    }
 }
 
 /// Most expressions kept at a time; whoever writes claims must not be able to fill the memory.

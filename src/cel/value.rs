@@ -273,13 +273,13 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The value of a key. A device's map of domains has a value for every text.
+    /// The value of a key. A device's map of domains has a value for every one.
     pub(super) fn find(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
             Self::Entries(entries) => Some(entries.items.get(&key.key()?)?.1.clone()),
             Self::Device(view) => match key {
                 Value::String(text) => view.find(text),
-                _ => None,
+                _ => view.is_open().then(|| Value::Map(Map::new(Entries::new()))),
             },
         }
     }
@@ -288,6 +288,7 @@ impl<'a> Map<'a> {
     pub(super) fn contains(&self, key: &Value<'a>) -> bool {
         match (self, key) {
             (Self::Device(view), Value::String(text)) => view.contains(text),
+            (Self::Device(_), _) => false,
             _ => self.find(key).is_some(),
         }
     }

@@ -78,9 +78,11 @@ fn not_bool(value: &Value<'_>, inner: &Value<'_>) -> EvalError {
     let reason = match inner {
         Value::Optional(_) => "optional.none() dereference".to_owned(),
         Value::String(_) => "unsupported native conversion from string to 'bool'".to_owned(),
-        Value::Int(_) | Value::Uint(_) | Value::Double(_) => {
-            format!("unsupported type conversion from '{found}' to bool")
-        }
+        Value::Int(_) | Value::Uint(_) => format!("unsupported type conversion from '{found}' to bool"),
+        Value::Double(_) => "type conversion error from Double to 'bool'".to_owned(),
+        Value::Bytes(_) => "type conversion error from Bytes to 'bool'".to_owned(),
+        Value::Null => "type conversion error from 'null_type' to 'bool'".to_owned(),
+        Value::Type(_) => "type conversion not supported for 'type'".to_owned(),
         Value::Semver(_) => "type conversion error from 'Semver' to 'bool'".to_owned(),
         Value::Quantity { .. } => "type conversion error from 'Quantity' to 'bool'".to_owned(),
         _ => format!("type conversion error from {found} to 'bool'"),

@@ -121,7 +121,12 @@ impl<'a> Machine<'a> {
         meter: &mut Meter,
     ) -> Result<(), EvalError> {
         let pattern = borrowed(&self.program.constants[pattern as usize]);
-        let args = [self.pop(), Ok(pattern)];
+        let mut text = self.pop();
+        // Upstream asks for the text in Go, which an optional hands out.
+        while let Ok(Value::Optional(Some(inner))) = text {
+            text = Ok((*inner).clone());
+        }
+        let args = [text, Ok(pattern)];
         let result = match &args[0] {
             Ok(Value::String(text)) => Ok(Value::Bool(self.program.regexes[regex as usize].is_match(text))),
             Ok(_) => EvalError::overload(),

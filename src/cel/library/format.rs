@@ -50,6 +50,8 @@ fn next(format: &str, argument: impl FnOnce() -> Result<(), String>) -> Result<(
     };
     let verb = rest.chars().next().unwrap_or(' ');
     if !"sdfebxXo".contains(verb) {
+        // Upstream looks at bytes.
+        let verb = rest.bytes().next().map_or(verb, char::from);
         return Err(bad(&format!("unrecognized formatting clause \"{verb}\"")));
     }
     Ok((Piece::Clause { verb, precision }, &rest[verb.len_utf8()..]))

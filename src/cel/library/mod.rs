@@ -25,6 +25,9 @@ pub(super) fn call<'a>(
     args: &[Value<'a>],
     meter: &mut Meter,
 ) -> Outcome<'a> {
+    if !fits(overload, args) {
+        return mismatch(function, args);
+    }
     let done = operator(function, args, meter)
         .or_else(|| optional(function, args))
         .or_else(|| numbers::convert(function, args))
@@ -32,6 +35,19 @@ pub(super) fn call<'a>(
         .or_else(|| lists::call(function, overload, args, meter))
         .or_else(|| objects::call(function, args));
     done.unwrap_or_else(|| mismatch(function, args))
+}
+
+/// Whether the value is of the kind that a conversion was checked for. A type that is not known is taken
+/// for that of the first signature.
+fn fits(overload: Option<&str>, args: &[Value<'_>]) -> bool {
+    let from = overload.and_then(|id| Some(id.split_once("_to_")?.0));
+    let ([value], Some(from)) = (args, from) else { return true };
+    match from {
+        "bool" | "bytes" | "double" | "string" => value.type_name() == from,
+        "int64" => value.type_name() == "int",
+        "uint64" => value.type_name() == "uint",
+        _ => true,
+    }
 }
 
 /// No signature of the function takes these values.
@@ -72,7 +88,9 @@ fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Op
         (Function::In, [needle, Value::List(list)]) => {
             Ok(Value::Bool(list.iter().any(|value| equal(needle, &value, meter).unwrap_or(false))))
         }
-        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(Map::Entries(_))]) => {
+        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(map @ Map::Entries(_))])
+            if map.len() > 0 =>
+        {
             EvalError::operation(unhashable(key))
         }
         (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
@@ -191,7 +209,6 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::Bytes(value) => value.is_empty(),
         Value::List(value) => value.len() == 0,
         Value::Map(value) => value.len() == 0,
-        Value::Optional(value) => value.as_ref().is_none_or(|value| is_zero(value)),
-        Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
+        Value::Optional(_) | Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
     }
 }
