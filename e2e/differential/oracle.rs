@@ -16,10 +16,21 @@ pub struct Oracle {
 impl Oracle {
     /// Builds the oracle and starts it. `None` where there is no Go, which CI does not accept.
     pub fn start() -> Option<Self> {
+        Self::build("bin/oracle", &[])
+    }
+
+    /// The same from the modules of Kubernetes 1.34.
+    #[allow(dead_code, reason = "not every test that shares this file asks it")]
+    pub fn start_1_34() -> Option<Self> {
+        Self::build("bin/oracle-1.34", &["-modfile=go-1.34.mod", "-tags=v1_34"])
+    }
+
+    fn build(binary: &str, options: &[&str]) -> Option<Self> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("e2e/oracle");
-        let binary = folder.join("bin/oracle");
-        let build =
-            Command::new("go").args(["build", "-o"]).arg(&binary).arg(".").current_dir(&folder).status();
+        let binary = folder.join(binary);
+        let mut build = Command::new("go");
+        build.arg("build").args(options).arg("-o").arg(&binary).arg(".").current_dir(&folder);
+        let build = build.status();
         match build {
             Ok(status) => assert!(status.success(), "`go build` fails in {}", folder.display()),
             Err(error) => {
@@ -40,8 +51,18 @@ impl Oracle {
 
     /// Asks one question.
     pub fn ask(&mut self, question: &Value) -> Value {
+        self.send(question);
+        self.receive()
+    }
+
+    /// Begins a question. The answer must be received before the next one.
+    pub fn send(&mut self, question: &Value) {
         let questions = self.questions.as_mut().expect("the oracle runs");
         writeln!(questions, "{question}").and_then(|()| questions.flush()).expect("the oracle listens");
+    }
+
+    /// The answer to the question that was sent.
+    pub fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("the oracle answers");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("the oracle answers JSON: {error}: {line}"))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::error::EvalError;
-use super::functions::Function;
+use super::functions::{Function, OLDER_ENDS_WITH, OLDER_MATCHES, OLDER_STARTS_WITH};
 use super::value::{Outcome, Value};
 
 /// What one evaluation of a selector may cost (`CELSelectorExpressionMaxCost`).
@@ -122,6 +122,12 @@ pub(super) fn of_call(
         Function::ToString if overload == Some("bytes_to_string") => traversal(arg(0), TRAVERSAL),
         Function::Replace | Function::Split => traversal(arg(0) * 2, TRAVERSAL),
         Function::Join => traversal(outcome_size(result) * 2, TRAVERSAL),
+        Function::StartsWith | Function::EndsWith
+            if matches!(overload, Some(OLDER_STARTS_WITH | OLDER_ENDS_WITH)) =>
+        {
+            traversal(arg(0), TRAVERSAL)
+        }
+        Function::Matches if overload == Some(OLDER_MATCHES) => 1,
         Function::StartsWith | Function::EndsWith => traversal(arg(1), TRAVERSAL),
         Function::In if overload == Some("in_list") => arg(1),
         Function::Equals if matches!(args.first(), Some(Ok(Value::Quantity { .. } | Value::Semver(_)))) => 1,

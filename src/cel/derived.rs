@@ -35,30 +35,60 @@ impl Program {
             EvalError::NoSuchKey { key } => format!("no such key: {key}"),
             other => other.to_string(),
         })?;
-        match &value {
+        match unwrapped(&value) {
             Value::Bool(value) => Ok(AttributeValue::Bool(*value)),
             Value::Int(value) => Ok(AttributeValue::Int(*value)),
             Value::String(text) => Ok(AttributeValue::String(Name::from(&**text))),
             Value::Semver(text) => Ok(AttributeValue::Version(Name::from(&**text))),
-            Value::List(list) => from_list(list),
-            other => Err(format!("unsupported CEL return type: {}", other.type_name())),
+            Value::Type(name) => Ok(AttributeValue::String(Name::from(name.0))),
+            // Upstream looks through the optional for a scalar only.
+            Value::List(list) if matches!(value, Value::List(_)) => from_list(list),
+            other => Err(format!("unsupported CEL return type: {}", native(other))),
         }
+    }
+}
+
+/// The value in an optional.
+fn unwrapped<'v, 'a>(value: &'v Value<'a>) -> &'v Value<'a> {
+    match value {
+        Value::Optional(Some(inner)) => unwrapped(inner),
+        value => value,
+    }
+}
+
+/// The type of what upstream makes of a value in Go, which failures tell.
+fn native(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "structpb.NullValue",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Uint(_) => "uint64",
+        Value::Double(_) => "float64",
+        Value::Bytes(_) => "[]uint8",
+        Value::String(_) | Value::Type(_) => "string",
+        Value::Semver(_) => "semver.Version",
+        Value::Quantity { .. } => "*resource.Quantity",
+        Value::Optional(_) => "<nil>",
+        Value::List(_) => "[]ref.Val",
+        Value::Map(map) => map.native(),
     }
 }
 
 /// The first element decides about the type of all. An empty list has no value of any type.
 fn from_list(list: &List<'_>) -> Result<AttributeValue, String> {
     let values: Vec<Value<'_>> = list.iter().collect();
+    let values: Vec<&Value<'_>> = values.iter().map(unwrapped).collect();
     let wrong = |wanted: &str, at: usize, found: &Value<'_>| {
-        format!("expected list element at index {at} to be {wanted}, got {}", found.type_name())
+        format!("expected list element at index {at} to be {wanted}, got {}", native(found))
     };
     let texts = |wanted: &str, is_version: bool| {
         let text = |(at, value): (usize, &Value<'_>)| match value {
             Value::String(text) if !is_version => Ok(Name::from(&**text)),
+            Value::Type(name) if !is_version => Ok(Name::from(name.0)),
             Value::Semver(text) if is_version => Ok(Name::from(&**text)),
             other => Err(wrong(wanted, at, other)),
         };
-        values.iter().enumerate().map(text).collect::<Result<Box<[Name]>, String>>()
+        values.iter().copied().enumerate().map(text).collect::<Result<Box<[Name]>, String>>()
     };
     match values.first() {
         None => Ok(AttributeValue::Strings(Box::default())),
@@ -67,17 +97,17 @@ fn from_list(list: &List<'_>) -> Result<AttributeValue, String> {
                 Value::Bool(value) => Ok(*value),
                 other => Err(wrong("bool", at, other)),
             };
-            values.iter().enumerate().map(bool).collect::<Result<_, _>>().map(AttributeValue::Bools)
+            values.iter().copied().enumerate().map(bool).collect::<Result<_, _>>().map(AttributeValue::Bools)
         }
         Some(Value::Int(_)) => {
             let int = |(at, value): (usize, &Value<'_>)| match value {
                 Value::Int(value) => Ok(*value),
                 other => Err(wrong("int", at, other)),
             };
-            values.iter().enumerate().map(int).collect::<Result<_, _>>().map(AttributeValue::Ints)
+            values.iter().copied().enumerate().map(int).collect::<Result<_, _>>().map(AttributeValue::Ints)
         }
-        Some(Value::String(_)) => texts("string", false).map(AttributeValue::Strings),
+        Some(Value::String(_) | Value::Type(_)) => texts("string", false).map(AttributeValue::Strings),
         Some(Value::Semver(_)) => texts("semver", true).map(AttributeValue::Versions),
-        Some(other) => Err(format!("unsupported list element type: {}", other.type_name())),
+        Some(other) => Err(format!("unsupported list element type: {}", native(other))),
     }
 }

@@ -167,6 +167,11 @@ impl<'a> DeviceMap<'a> {
         }
     }
 
+    /// Whether every key has a value.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.part, Part::Domains(_))
+    }
+
     /// Whether the key is really there.
     pub(super) fn contains(&self, key: &str) -> bool {
         match &self.part {
@@ -175,6 +180,14 @@ impl<'a> DeviceMap<'a> {
             Part::Domain(section, domain) => {
                 self.device.names(*section).any(|(known, id, _)| *known == **domain && id == key)
             }
+        }
+    }
+
+    /// The type of the map in Go.
+    pub(super) fn native(&self) -> &'static str {
+        match &self.part {
+            Part::Domain(Section::Capacity, _) if self.len() > 0 => "map[string]cel.Quantity",
+            _ => "map[string]interface {}",
         }
     }
 

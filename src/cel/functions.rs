@@ -289,6 +289,31 @@ pub(super) struct Declaration {
     pub(super) overloads: Box<[Overload]>,
 }
 
+/// Releases before 1.37 count the text that `startsWith` and `endsWith` are called on, not the one that
+/// is looked for, and nothing for `matches` as a function; `or` and `orValue` hand on what is no
+/// optional; `lists.range` takes what is below zero for zero.
+pub(super) fn be_as_older_releases(declaration: &mut Declaration) {
+    for overload in &mut declaration.overloads {
+        overload.id = match overload.id {
+            "starts_with_string" => OLDER_STARTS_WITH,
+            "ends_with_string" => OLDER_ENDS_WITH,
+            "matches" => OLDER_MATCHES,
+            "lists_range" => OLDER_RANGE,
+            "optional_or_optional" => OLDER_OR,
+            "optional_orValue_value" => OLDER_OR_VALUE,
+            id => id,
+        };
+    }
+}
+
+/// The names of signatures that older releases have in their own way.
+pub(super) const OLDER_STARTS_WITH: &str = "starts_with_string before 1.37";
+pub(super) const OLDER_ENDS_WITH: &str = "ends_with_string before 1.37";
+pub(super) const OLDER_MATCHES: &str = "matches before 1.37";
+pub(super) const OLDER_RANGE: &str = "lists_range before 1.37";
+pub(super) const OLDER_OR: &str = "optional_or_optional before 1.37";
+pub(super) const OLDER_OR_VALUE: &str = "optional_orValue_value before 1.37";
+
 /// Every function but those that `hidden` names.
 pub(super) fn declarations(
     hidden: impl Fn(Function) -> bool,

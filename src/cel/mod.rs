@@ -41,7 +41,7 @@ pub use error::{CompileError, EvalError, Issue};
 pub use program::{Program, TouchedPaths};
 pub use value::{List, Map, Value};
 
-use crate::model::{Features, KubernetesVersion};
+use crate::model::{FeatureGate, Features, KubernetesVersion};
 use functions::{Declaration, Function};
 use types::Type;
 
@@ -52,17 +52,31 @@ pub const EXPRESSION_MAX: usize = 10 * 1024;
 #[derive(Clone, Debug)]
 pub struct Environment {
     functions: Arc<BTreeMap<&'static str, Declaration>>,
+    /// The type of attributes.
+    attribute: Type,
 }
 
 impl Environment {
     /// The environment of stored expressions in the release that is emulated.
     pub fn new(features: &Features) -> Self {
-        static TABLES: [OnceLock<Arc<BTreeMap<&'static str, Declaration>>>; 2] =
-            [const { OnceLock::new() }; 2];
-        let old = features.version < KubernetesVersion::V1_36;
-        let hidden = move |function| function == Function::Includes && old;
-        let make = || Arc::new(functions::declarations(hidden).collect());
-        Self { functions: Arc::clone(TABLES[usize::from(old)].get_or_init(make)) }
+        static TABLES: [OnceLock<Arc<BTreeMap<&'static str, Declaration>>>; KubernetesVersion::ALL.len()] =
+            [const { OnceLock::new() }; KubernetesVersion::ALL.len()];
+        let version = features.version;
+        let hidden = move |function| function == Function::Includes && version < KubernetesVersion::V1_36;
+        let make = || {
+            let mut functions: BTreeMap<_, _> = functions::declarations(hidden).collect();
+            if version < KubernetesVersion::V1_37 {
+                functions.values_mut().for_each(functions::be_as_older_releases);
+            }
+            Arc::new(functions)
+        };
+        // In 1.36 the type follows the gate, in later releases stored expressions ignore it.
+        let scalars_only = version < KubernetesVersion::V1_36
+            || version == KubernetesVersion::V1_36 && !features.has(FeatureGate::DRAListTypeAttributes);
+        Self {
+            functions: Arc::clone(TABLES[version as usize].get_or_init(make)),
+            attribute: if scalars_only { Type::Any } else { Type::Dyn },
+        }
     }
 
     fn function(&self, name: &str) -> Option<&Declaration> {
@@ -75,9 +89,9 @@ impl Environment {
 /// # Errors
 /// It is no valid expression, or says neither yes nor no.
 pub fn compile(expression: &str, env: &Environment) -> Result<Program, CompileError> {
-    compile_typed(expression, env, |ty| match ty {
-        Type::Bool | Type::Dyn => Ok(()),
-        _ => Err("bool or the unknown type"),
+    compile_typed(expression, env, |ty| {
+        let fits = *ty == Type::Bool || *ty == env.attribute;
+        fits.then_some(()).ok_or("bool or the unknown type")
     })
 }
 
@@ -107,8 +121,16 @@ fn compile_typed(
         return Err(invalid(findings));
     }
     let ty = checked.types[root.index()].clone().unwrap_or(Type::Dyn);
-    accept(&ty).map_err(|wanted| CompileError::ResultType { found: ty.to_string(), wanted })?;
+    accept(&ty).map_err(|wanted| CompileError::ResultType { found: type_text(&ty), wanted })?;
     codegen::generate(&ast, root, &checked)
+}
+
+/// A type as it names itself. Alone, `type` is that of a type that is not known.
+fn type_text(ty: &Type) -> String {
+    match ty {
+        Type::Meta(of) if **of == Type::Dyn => "type(dyn)".to_owned(),
+        ty => format!("{ty:#}"),
+    }
 }
 
 /// Most expressions kept at a time; whoever writes claims must not be able to fill the memory.

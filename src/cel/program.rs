@@ -20,6 +20,8 @@ pub(super) struct Access {
     pub(super) optional: bool,
     /// `has(..)`: only whether there is one.
     pub(super) test: bool,
+    /// Whether nothing is charged: the test of a ternary's field.
+    pub(super) free: bool,
     /// Where to go with a failure or `none`, which end the chain of accesses.
     pub(super) exit: Target,
 }
@@ -103,6 +105,7 @@ pub(super) enum Op {
     Matches {
         regex: u32,
         pattern: u32,
+        overload: &'static str,
     },
     /// `in` on a list of constants, which upstream counts as nothing.
     InSet {
@@ -111,6 +114,8 @@ pub(super) enum Op {
     /// `or` and `orValue`: with a value, the rest is skipped.
     OrElse {
         unwrap: bool,
+        /// Whether what is no optional counts as one that has a value.
+        lenient: bool,
         exit: Target,
     },
     /// Makes a list of the topmost values, those of `optional` being optionals.

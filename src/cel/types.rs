@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(super) enum Type {
     /// Anything; known only at run time.
     Dyn,
+    /// What attributes are in older releases: like `Dyn`, but no macro ranges over it.
+    Any,
     /// The type of what does not check. It fits everywhere, so that one mistake is reported once.
     Error,
     Null,
@@ -51,7 +53,7 @@ impl Type {
     }
 
     pub(super) fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Self::Dyn | Self::Error)
+        matches!(self, Self::Dyn | Self::Any | Self::Error)
     }
 
     /// The type within an optional, and whether it was one.
@@ -126,12 +128,14 @@ impl Type {
     }
 }
 
+/// As findings name a type, or with `#` as the type names itself.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dyn => f.write_str("dyn"),
+            Self::Any => f.write_str(if f.alternate() { "google.protobuf.Any" } else { "any" }),
             Self::Error => f.write_str("!error!"),
-            Self::Null => f.write_str("null"),
+            Self::Null => f.write_str(if f.alternate() { "null_type" } else { "null" }),
             Self::Bool => f.write_str("bool"),
             Self::Bytes => f.write_str("bytes"),
             Self::Double => f.write_str("double"),
@@ -139,15 +143,25 @@ impl fmt::Display for Type {
             Self::String => f.write_str("string"),
             Self::Uint => f.write_str("uint"),
             Self::Object(name) => f.write_str(name),
-            Self::List(element) => write!(f, "list({element})"),
-            Self::Map(entry) => write!(f, "map({}, {})", entry.0, entry.1),
-            Self::Optional(value) => write!(f, "optional_type({value})"),
-            Self::Meta(of) if **of == Self::Dyn => f.write_str("type"),
-            Self::Meta(of) => write!(f, "type({of})"),
+            Self::List(element) => of(f, "list", &[element]),
+            Self::Map(entry) => of(f, "map", &[&entry.0, &entry.1]),
+            Self::Optional(value) => of(f, "optional_type", &[value]),
+            Self::Meta(ty) if **ty == Self::Dyn => f.write_str("type"),
+            Self::Meta(ty) => of(f, "type", &[ty]),
             Self::Parameter(parameter) => write!(f, "_param{parameter}"),
             Self::Variable(number) => write!(f, "_var{number}"),
         }
     }
+}
+
+/// A type with its parameters.
+fn of(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[&Type]) -> fmt::Result {
+    f.write_str(name)?;
+    for (at, parameter) in parameters.iter().enumerate() {
+        f.write_str(if at == 0 { "(" } else { ", " })?;
+        fmt::Display::fmt(*parameter, f)?;
+    }
+    f.write_str(")")
 }
 
 /// What is known of the type variables, with a way back to what was known before.
@@ -301,8 +315,8 @@ enum Bound {
 /// Whether `a` says no more than `b`: the more general of two types that unify is kept.
 pub(super) fn at_most_as_specific(a: &Type, b: &Type) -> bool {
     match (a, b) {
-        (Type::Dyn | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
-        (_, Type::Dyn | Type::Variable(_)) => false,
+        (Type::Dyn | Type::Any | Type::Variable(_), _) | (Type::Meta(_), Type::Meta(_)) => true,
+        (_, Type::Dyn | Type::Any | Type::Variable(_)) => false,
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => at_most_as_specific(a, b),
         (Type::Map(a), Type::Map(b)) => at_most_as_specific(&a.0, &b.0) && at_most_as_specific(&a.1, &b.1),
         (a, b) => a == b,

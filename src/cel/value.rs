@@ -138,6 +138,10 @@ pub enum Key {
     Double(u64),
     /// string
     String(Arc<str>),
+    /// type
+    Type(&'static str),
+    /// A value that equals no other as a key, by its place in the map.
+    Alone(usize),
 }
 
 impl<'a> Value<'a> {
@@ -206,6 +210,7 @@ impl<'a> Value<'a> {
             Self::Uint(value) => Key::Int(i128::from(*value)),
             Self::Double(value) => double_key(*value),
             Self::String(text) => Key::String(Arc::from(&**text)),
+            Self::Type(name) => Key::Type(name.0),
             _ => return None,
         })
     }
@@ -268,13 +273,13 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The value of a key. A device's map of domains has a value for every text.
+    /// The value of a key. A device's map of domains has a value for every one.
     pub(super) fn find(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
             Self::Entries(entries) => Some(entries.items.get(&key.key()?)?.1.clone()),
             Self::Device(view) => match key {
                 Value::String(text) => view.find(text),
-                _ => None,
+                _ => view.is_open().then(|| Value::Map(Map::new(Entries::new()))),
             },
         }
     }
@@ -283,7 +288,16 @@ impl<'a> Map<'a> {
     pub(super) fn contains(&self, key: &Value<'a>) -> bool {
         match (self, key) {
             (Self::Device(view), Value::String(text)) => view.contains(text),
+            (Self::Device(_), _) => false,
             _ => self.find(key).is_some(),
+        }
+    }
+
+    /// The type of the map in Go.
+    pub(super) fn native(&self) -> &'static str {
+        match self {
+            Self::Entries(_) => "map[ref.Val]ref.Val",
+            Self::Device(view) => view.native(),
         }
     }
 
@@ -341,7 +355,7 @@ impl fmt::Display for Value<'_> {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Int(value) => write!(f, "{value}"),
             Self::Uint(value) => write!(f, "{value}"),
-            Self::Double(value) => write!(f, "{value}"),
+            Self::Double(value) => f.write_str(&super::library::numbers::shortest(*value)),
             Self::String(text) | Self::Semver(text) => f.write_str(text),
             Self::Quantity { amount, .. } => write!(f, "{}", **amount),
             Self::Type(name) => f.write_str(name.0),

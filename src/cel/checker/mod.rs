@@ -57,6 +57,9 @@ pub(super) enum Failure {
 /// The most types that one type may consist of; it could double with each binding otherwise.
 const TYPE_MAX: usize = 2000;
 
+/// How many findings are kept when they double; upstream shows 100.
+const FINDINGS_MAX: usize = 100;
+
 /// Checks the tree below `root`.
 ///
 /// # Errors
@@ -71,6 +74,7 @@ pub(super) fn check(ast: &Ast, root: ExprId, env: &Environment) -> Result<Checke
         locals: 0,
         substitution: Substitution::default(),
         findings: Vec::new(),
+        told: vec![(0, 0); ast.len()],
         unsupported: None,
         too_complex: false,
         tasks: vec![Task::Visit(root)],
@@ -115,6 +119,8 @@ struct Checker<'e> {
     locals: usize,
     substitution: Substitution,
     findings: Vec<Finding>,
+    /// By node, which of the findings are about it and what is below it.
+    told: Vec<(usize, usize)>,
     unsupported: Option<(String, usize)>,
     too_complex: bool,
     tasks: Vec<Task>,
@@ -123,11 +129,21 @@ struct Checker<'e> {
 impl<'e> Checker<'e> {
     fn run(&mut self, task: Task) {
         match task {
-            // Macros may refer to a node twice; it is checked once.
-            Task::Visit(id) if self.types[id.index()].is_some() => {}
-            Task::Visit(id) => self.visit(id),
+            // Macros may refer to a node twice; it is checked once, but upstream tells twice what is
+            // wrong with it.
+            Task::Visit(id) if self.types[id.index()].is_some() => {
+                let (first, end) = self.told[id.index()];
+                if self.findings.len() < FINDINGS_MAX {
+                    self.findings.extend_from_within(first..end);
+                }
+            }
+            Task::Visit(id) => {
+                self.told[id.index()].0 = self.findings.len();
+                self.visit(id);
+            }
             Task::Finish(id) => {
                 let ty = self.finish(id);
+                self.told[id.index()].1 = self.findings.len();
                 self.too_complex |= ty.exceeds(TYPE_MAX);
                 self.types[id.index()] = Some(ty);
             }
@@ -323,7 +339,7 @@ impl<'e> Checker<'e> {
             if optional {
                 let (inner, is_optional) = ty.unwrap_optional();
                 let inner = inner.clone();
-                if !is_optional && inner != Type::Dyn {
+                if !is_optional && !matches!(inner, Type::Dyn | Type::Any) {
                     self.mismatch(id, &Type::optional(inner.clone()), &inner);
                 }
                 ty = inner;

@@ -37,7 +37,7 @@ impl Checker<'_> {
         let (target, is_optional) = operand.unwrap_optional();
         let ty = match target {
             Type::Map(entry) => entry.1.clone(),
-            Type::Object(name) => match device_field(field) {
+            Type::Object(name) => match device_field(field, &self.env.attribute) {
                 Some(ty) if *target == DEVICE => ty,
                 _ => {
                     self.report(
@@ -55,7 +55,7 @@ impl Checker<'_> {
                 self.assignable(&Type::Dyn, target);
                 Type::Dyn
             }
-            Type::Dyn | Type::Error => Type::Dyn,
+            Type::Dyn | Type::Any | Type::Error => Type::Dyn,
             other => {
                 self.report(id, format!("type '{other}' does not support field selection"));
                 Type::Dyn
@@ -128,7 +128,7 @@ impl Checker<'_> {
             let result = self.substitution.resolve(&overload.result.instantiate(first), false);
             found = Some(match found {
                 None => (result, Some(overload.id)),
-                Some((before, _)) if before == Type::Dyn || before == result => (before, None),
+                Some((before, _)) if before.is_dyn_or_error() || before == result => (before, None),
                 Some(_) => (Type::Dyn, None),
             });
         }
@@ -158,12 +158,12 @@ impl Checker<'_> {
 }
 
 /// The type of a field of the device.
-fn device_field(field: &str) -> Option<Type> {
+fn device_field(field: &str, attribute: &Type) -> Option<Type> {
     let domains = |value: Type| Type::map(Type::String, Type::map(Type::String, value));
     Some(match field {
         "driver" => Type::String,
         "allowMultipleAllocations" => Type::Bool,
-        "attributes" => domains(Type::Dyn),
+        "attributes" => domains(attribute.clone()),
         "capacity" => domains(QUANTITY),
         _ => return None,
     })

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Charged, Generator, Task, index};
+use super::{Charged, Generator, Task, index, undefined_type};
 use crate::cel::ast::{Expr, ExprId, Literal};
 use crate::cel::checker::Reference;
 use crate::cel::device::Section;
+use crate::cel::error::CompileError;
+use crate::cel::eval::check_qualifier;
 use crate::cel::functions::Function;
 use crate::cel::program::{Access, Op, Path};
 use crate::cel::types::Type;
@@ -58,6 +60,11 @@ impl Generator<'_> {
                 let name = type_value(&ty);
                 self.literal(Value::Type(name));
             }
+            Reference::Local(_) if self.is_type(root) => {
+                if let Expr::Ident(variable) = self.ast.expr(root) {
+                    self.tasks.push(undefined_type(variable));
+                }
+            }
             Reference::Local(slot) => {
                 let own_now = if steps.is_empty() { own } else { 0 };
                 let slot32 = index(slot);
@@ -71,7 +78,7 @@ impl Generator<'_> {
                 let conditional = self.called(root) == Some(Function::Conditional);
                 let own = if conditional { 0 } else { own };
                 let mut tasks = vec![Task::Value(root, Charged::Fully)];
-                tasks.extend(self.step_tasks(&steps, own, true));
+                tasks.extend(self.step_tasks(&steps, own, true, conditional));
                 self.then(tasks);
             }
         }
@@ -116,12 +123,13 @@ impl Generator<'_> {
     }
 
     fn steps(&mut self, steps: &[Step], own: u32, may_fail: bool) {
-        let tasks = self.step_tasks(steps, own, may_fail);
+        let tasks = self.step_tasks(steps, own, may_fail, false);
         self.then(tasks);
     }
 
-    /// The accesses of a chain whose root is on the stack. `own` is charged at the end.
-    fn step_tasks(&mut self, steps: &[Step], own: u32, may_fail: bool) -> Vec<Task> {
+    /// The accesses of a chain whose root is on the stack. `own` is charged at the end; `free`: nothing for
+    /// a test.
+    fn step_tasks(&mut self, steps: &[Step], own: u32, may_fail: bool, free: bool) -> Vec<Task> {
         let mut tasks = Vec::new();
         if steps.is_empty() {
             return tasks;
@@ -136,13 +144,13 @@ impl Generator<'_> {
                 Step::Field { field, optional, test } => {
                     tested |= *test;
                     let key = self.constant(Value::text(Arc::clone(field)));
-                    let access = Access { optional: *optional, test: *test, exit };
+                    let access = Access { optional: *optional, test: *test, free: free && *test, exit };
                     tasks.push(Task::Op(Op::Field { key, access }));
                 }
                 Step::Element { key, optional } => {
-                    let access = Access { optional: *optional, test: false, exit };
+                    let access = Access { optional: *optional, test: false, free: false, exit };
                     tasks.push(Task::Value(*key, Charged::Partly));
-                    tasks.push(Task::Op(Op::Element { access }));
+                    tasks.push(Task::Element(access));
                 }
             }
         }
@@ -154,6 +162,17 @@ impl Generator<'_> {
             tasks.push(Task::Op(Op::Charge(own)));
         }
         tasks
+    }
+}
+
+impl Generator<'_> {
+    /// An access by a key; a constant must be of a kind that can be one.
+    pub(super) fn element(&mut self, access: Access) -> Result<(), CompileError> {
+        if let Some([key]) = self.literals(1).as_deref() {
+            check_qualifier(key).map_err(|reason| CompileError::Instantiation { reason })?;
+        }
+        self.emit(Op::Element { access });
+        Ok(())
     }
 }
 

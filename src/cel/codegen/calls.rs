@@ -8,7 +8,7 @@ use crate::cel::ast::{Expr, ExprId};
 use crate::cel::checker::Reference;
 use crate::cel::cost::{self, LIST, MAP, Meter};
 use crate::cel::error::CompileError;
-use crate::cel::functions::Function;
+use crate::cel::functions::{Function, OLDER_OR, OLDER_OR_VALUE};
 use crate::cel::library;
 use crate::cel::program::{Op, Target};
 use crate::cel::value::{Entries, Map, Outcome, Value};
@@ -49,7 +49,8 @@ impl Generator<'_> {
             (Function::OptionalOr | Function::OptionalOrValue, [other]) if target.is_some() => {
                 let exit = self.label();
                 let unwrap = function == Function::OptionalOrValue;
-                let or_else = Task::Op(Op::OrElse { unwrap, exit });
+                let lenient = matches!(overload, Some(OLDER_OR | OLDER_OR_VALUE));
+                let or_else = Task::Op(Op::OrElse { unwrap, lenient, exit });
                 let tasks = target.map(full).into_iter().chain([or_else, full(*other), Task::Label(exit)]);
                 let tasks: Vec<_> = tasks.collect();
                 self.then(tasks);
@@ -134,14 +135,12 @@ impl Generator<'_> {
             return Ok(false);
         };
         let Value::String(text) = &self.constants[pattern as usize] else { return Ok(false) };
-        if overload.is_none() {
-            return Ok(false);
-        }
+        let Some(overload) = overload else { return Ok(false) };
         match library::pattern::compile(text) {
             Ok(regex) => {
                 self.ops.pop();
                 self.regexes.push(regex);
-                self.emit(Op::Matches { regex: index(self.regexes.len() - 1), pattern });
+                self.emit(Op::Matches { regex: index(self.regexes.len() - 1), pattern, overload });
                 Ok(true)
             }
             Err(reason) => Err(CompileError::Instantiation { reason }),
@@ -174,8 +173,12 @@ impl Generator<'_> {
         let count = index(optional.len());
         let plain = !optional.contains(&true);
         let entries = self.literals(count * 2).filter(|_| plain).and_then(|values| {
-            let entry = |pair: &[Value<'static>]| Some((pair[0].key()?, (pair[0].clone(), pair[1].clone())));
-            values.chunks(2).map(entry).collect::<Option<Entries<'static>>>()
+            let mut entries = Entries::new();
+            for pair in values.chunks(2) {
+                let key = library::map_key(&pair[0], &entries).ok()?;
+                entries.insert(key, (pair[0].clone(), pair[1].clone()));
+            }
+            Some(entries)
         });
         if let Some(entries) = entries {
             self.ops.truncate(self.ops.len() - count as usize * 2);

@@ -14,6 +14,7 @@ use super::cost::LIST;
 use super::error::CompileError;
 use super::functions::Function;
 use super::program::{Access, Op, Path, Program, Target};
+use super::types::Type;
 use super::value::{Key, Value};
 
 /// The most instructions of a program. Macros that repeat their operand could make more.
@@ -88,6 +89,10 @@ enum Task {
     /// Makes a list or map, now if its parts are constants.
     List(Arc<[bool]>, Target),
     Map(Arc<[bool]>, Target),
+    /// Takes the element whose key is on the stack.
+    Element(Access),
+    /// Upstream cannot plan this.
+    Refuse(String),
     /// Tests for membership in the list on the stack, or in a set if it is constant.
     In(Option<&'static str>),
 }
@@ -159,6 +164,8 @@ impl Generator<'_> {
                     let made = if self.literals(1).is_some() { 0 } else { LIST };
                     self.emit(Op::Append { slot, cost: made + 2 });
                 }
+                Task::Element(access) => self.element(access)?,
+                Task::Refuse(reason) => return Err(CompileError::Instantiation { reason }),
                 Task::In(overload) => self.membership(overload)?,
             }
         }
@@ -236,7 +243,11 @@ impl Generator<'_> {
                 self.aggregate(&values, |exit| Task::Map(optional, exit));
             }
             Expr::Comprehension(loops) => self.comprehension(id, loops),
-            Expr::Bind { init, body, .. } => {
+            Expr::Bind { variable, init, body } => {
+                if self.is_type(*init) {
+                    self.then([Task::Value(*init, Charged::Fully), undefined_type(variable)]);
+                    return;
+                }
                 let Reference::Bind(slot) = self.checked.references[id.index()] else { return };
                 if self.bindings[slot].is_none() {
                     let start = self.label();
@@ -244,7 +255,9 @@ impl Generator<'_> {
                     self.deferred.push((slot, *init));
                 }
                 let body = Task::Value(*body, Charged::Fully);
-                self.then([Task::Op(Op::Reset { slot: index(slot) }), body]);
+                // Upstream takes no binding for a constant, even if its body is one.
+                let end = self.label();
+                self.then([Task::Op(Op::Reset { slot: index(slot) }), body, Task::Head(end)]);
             }
         }
     }
@@ -269,6 +282,12 @@ impl Generator<'_> {
         tasks
     }
 
+    /// Whether the value of a node is a type, which upstream's planner looks up by the name of whatever
+    /// variable holds it.
+    fn is_type(&self, id: ExprId) -> bool {
+        matches!(self.checked.types[id.index()], Some(Type::Meta(_)))
+    }
+
     fn reference(&self, id: ExprId) -> &Reference {
         &self.checked.references[id.index()]
     }
@@ -280,6 +299,10 @@ impl Generator<'_> {
             _ => None,
         }
     }
+}
+
+fn undefined_type(variable: &str) -> Task {
+    Task::Refuse(format!("reference to undefined type: {variable}"))
 }
 
 fn literal_value(literal: &Literal) -> Value<'static> {

@@ -58,9 +58,7 @@ impl<'a> Machine<'a> {
                         ));
                     }
                 };
-                let Some(hash) = key.key() else {
-                    return EvalError::operation(library::unhashable(&key));
-                };
+                let hash = library::map_key(&key, &entries)?;
                 match value {
                     Some(value) => entries.insert(hash, (key, value)),
                     None => entries.remove(&hash),
@@ -194,6 +192,8 @@ pub(super) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Semver(_) => "cel.Semver",
         Value::Quantity { computed: true, .. } => "*cel.Quantity",
         Value::Quantity { .. } => "cel.Quantity",
-        _ => "*types.Type",
+        Value::List(_) => "*types.baseList",
+        Value::Map(_) => "*types.baseMap",
+        Value::Type(_) => "*types.Type",
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::collections::Items;
+pub(super) use self::steps::check_qualifier;
 use self::steps::{borrowed, path};
 use super::cost::{COST_LIMIT, Meter};
 use super::device::DeviceInput;
@@ -23,9 +24,14 @@ impl Program {
     /// The evaluation fails or its result is no truth value.
     pub fn matches(&self, device: &DeviceInput<'_>) -> Result<bool, EvalError> {
         let mut meter = Meter::new(COST_LIMIT);
-        match self.run(device, &mut meter)? {
-            Value::Bool(value) => Ok(value),
-            other => Err(not_bool(&other)),
+        let value = self.run(device, &mut meter)?;
+        let mut inner = &value;
+        while let Value::Optional(Some(within)) = inner {
+            inner = within;
+        }
+        match inner {
+            Value::Bool(value) => Ok(*value),
+            inner => Err(not_bool(&value, inner)),
         }
     }
 
@@ -66,19 +72,22 @@ fn unshare(error: Arc<EvalError>) -> EvalError {
     Arc::unwrap_or_clone(error)
 }
 
-/// How Go words the conversion of a value to bool that fails.
-fn not_bool(value: &Value<'_>) -> EvalError {
-    let found = value.type_name().to_owned();
-    let reason = match value {
+/// How Go words the conversion to bool that fails, of what is in an optional if the value is one.
+fn not_bool(value: &Value<'_>, inner: &Value<'_>) -> EvalError {
+    let found = inner.type_name();
+    let reason = match inner {
+        Value::Optional(_) => "optional.none() dereference".to_owned(),
         Value::String(_) => "unsupported native conversion from string to 'bool'".to_owned(),
-        Value::Int(_) | Value::Uint(_) | Value::Double(_) => {
-            format!("unsupported type conversion from '{found}' to bool")
-        }
+        Value::Int(_) | Value::Uint(_) => format!("unsupported type conversion from '{found}' to bool"),
+        Value::Double(_) => "type conversion error from Double to 'bool'".to_owned(),
+        Value::Bytes(_) => "type conversion error from Bytes to 'bool'".to_owned(),
+        Value::Null => "type conversion error from 'null_type' to 'bool'".to_owned(),
+        Value::Type(_) => "type conversion not supported for 'type'".to_owned(),
         Value::Semver(_) => "type conversion error from 'Semver' to 'bool'".to_owned(),
         Value::Quantity { .. } => "type conversion error from 'Quantity' to 'bool'".to_owned(),
         _ => format!("type conversion error from {found} to 'bool'"),
     };
-    EvalError::NotBool { found, reason }
+    EvalError::NotBool { found: value.type_name().to_owned(), reason }
 }
 
 struct Machine<'a> {
@@ -160,9 +169,9 @@ impl<'a> Machine<'a> {
                     next = *exit as usize;
                 }
             }
-            Op::Matches { regex, pattern } => self.matches(*regex, *pattern, meter)?,
+            Op::Matches { regex, pattern, overload } => self.matches(*regex, *pattern, overload, meter)?,
             Op::InSet { set } => self.in_set(*set)?,
-            Op::OrElse { unwrap, exit } => next = self.or_else(*unwrap, next, *exit),
+            Op::OrElse { unwrap, lenient, exit } => next = self.or_else(*unwrap, *lenient, next, *exit),
             Op::List { count, optional } => self.make_list(*count, optional),
             Op::Map { count, optional } => self.make_map(*count, optional)?,
             Op::Loop { pair, exit } => next = self.begin_loop(*pair, next, *exit),

@@ -70,11 +70,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(super) fn or_else(&mut self, unwrap: bool, next: usize, exit: u32) -> usize {
+    pub(super) fn or_else(&mut self, unwrap: bool, lenient: bool, next: usize, exit: u32) -> usize {
         match self.pop() {
             Ok(Value::Optional(None)) => return next,
             Ok(Value::Optional(Some(value))) if unwrap => self.push(Ok((*value).clone())),
             value @ (Ok(Value::Optional(_)) | Err(_)) => self.push(value),
+            value if lenient => self.push(value),
             Ok(_) => self.push(EvalError::overload()),
         }
         exit as usize
@@ -106,15 +107,26 @@ impl<'a> Machine<'a> {
         };
         let ends = matches!(result, Err(_) | Ok(Value::Optional(None)));
         self.push(result);
-        if charged {
+        if charged && !access.free {
             meter.charge(cost::SELECT)?;
         }
         Ok(if ends { access.exit as usize } else { next })
     }
 
-    pub(super) fn matches(&mut self, regex: u32, pattern: u32, meter: &mut Meter) -> Result<(), EvalError> {
+    pub(super) fn matches(
+        &mut self,
+        regex: u32,
+        pattern: u32,
+        overload: &'static str,
+        meter: &mut Meter,
+    ) -> Result<(), EvalError> {
         let pattern = borrowed(&self.program.constants[pattern as usize]);
-        let args = [self.pop(), Ok(pattern)];
+        let mut text = self.pop();
+        // Upstream asks for the text in Go, which an optional hands out.
+        while let Ok(Value::Optional(Some(inner))) = text {
+            text = Ok((*inner).clone());
+        }
+        let args = [text, Ok(pattern)];
         let result = match &args[0] {
             Ok(Value::String(text)) => Ok(Value::Bool(self.program.regexes[regex as usize].is_match(text))),
             Ok(_) => EvalError::overload(),
@@ -125,7 +137,7 @@ impl<'a> Machine<'a> {
             }
         };
         let function = Function::Matches;
-        meter.charge(cost::of_call(function, Some("matches_string"), &args, &result))?;
+        meter.charge(cost::of_call(function, Some(overload), &args, &result))?;
         self.push(result);
         Ok(())
     }
@@ -176,12 +188,21 @@ pub(super) fn path<'a>(device: &'a DeviceInput<'a>, path: &'a Path, test: bool) 
     if test { Ok(Value::Bool(value.is_some())) } else { Ok(value.unwrap_or(Value::Null)) }
 }
 
+/// Whether a value can be the key of an access; what upstream says if not.
+pub(in crate::cel) fn check_qualifier(key: &Value<'_>) -> Result<(), String> {
+    match key {
+        Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => Ok(()),
+        other => Err(format!("invalid qualifier type: {}", go_type(other))),
+    }
+}
+
 /// The element of a value. `None` if it has none and `lenient`.
 fn element<'a>(
     value: &Value<'a>,
     key: &Value<'a>,
     lenient: bool,
 ) -> Result<Option<Value<'a>>, Arc<EvalError>> {
+    check_qualifier(key).or_else(EvalError::operation)?;
     let found = match value {
         Value::Map(map) => map.find(key),
         Value::List(list) => {

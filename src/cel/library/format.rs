@@ -50,6 +50,8 @@ fn next(format: &str, argument: impl FnOnce() -> Result<(), String>) -> Result<(
     };
     let verb = rest.chars().next().unwrap_or(' ');
     if !"sdfebxXo".contains(verb) {
+        // Upstream looks at bytes.
+        let verb = rest.bytes().next().map_or(verb, char::from);
         return Err(bad(&format!("unrecognized formatting clause \"{verb}\"")));
     }
     Ok((Piece::Clause { verb, precision }, &rest[verb.len_utf8()..]))
@@ -122,14 +124,14 @@ pub(in crate::cel) fn check(format: &str, types: &[&Type]) -> Result<(), (Option
 }
 
 fn type_name(ty: &Type) -> String {
-    let text = ty.to_string();
+    let text = format!("{ty:#}");
     text.split('(').next().unwrap_or("").to_owned()
 }
 
 fn takes(verb: char, ty: &Type) -> bool {
     match (verb, ty) {
         (_, Type::Dyn) | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint) => true,
-        ('s', ty) => !matches!(ty, Type::Object(_) | Type::Optional(_)),
+        ('s', ty) => !matches!(ty, Type::Any | Type::Object(_) | Type::Optional(_)),
         ('f' | 'e', ty) => matches!(ty, Type::Double | Type::String),
         ('b', ty) => matches!(ty, Type::Bool),
         ('x' | 'X', ty) => matches!(ty, Type::String | Type::Bytes),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::numbers::{self, NotOrdered};
 use crate::cel::cost::{COST_LIMIT, Meter};
 use crate::cel::error::EvalError;
-use crate::cel::functions::Function;
+use crate::cel::functions::{Function, OLDER_RANGE};
 use crate::cel::value::{List, Outcome, Value, equal};
 
 /// `a + b`
@@ -23,6 +23,9 @@ pub(super) fn call<'a>(
     meter: &mut Meter,
 ) -> Option<Outcome<'a>> {
     match (function, args) {
+        (Function::Range, [Value::Int(..0)]) if overload == Some(OLDER_RANGE) => {
+            return Some(Ok(Value::list(Vec::new())));
+        }
         (Function::Range, [Value::Int(count)]) => return Some(range(*count)),
         (Function::Size, [Value::Map(map)]) => return Some(Ok(int(map.len()))),
         (Function::Size, [Value::Bytes(bytes)]) => return Some(Ok(int(bytes.len()))),
@@ -36,7 +39,7 @@ pub(super) fn call<'a>(
     Some(match (function, rest) {
         (Function::Size, []) => Ok(int(list.len())),
         (Function::IsSorted | Function::Max | Function::Min | Function::Sum, [])
-            if !takes(function, list) =>
+            if !takes(function, overload, list) =>
         {
             return None;
         }
@@ -121,8 +124,13 @@ fn is_comparable(value: &Value<'_>) -> bool {
 }
 
 /// Whether a function has a signature for the list, of which upstream asks the first element.
-fn takes(function: Function, list: &List<'_>) -> bool {
+fn takes(function: Function, overload: Option<&str>, list: &List<'_>) -> bool {
+    let is_meant = |first: &Value<'_>| {
+        let element = overload.and_then(|id| id.strip_prefix("list_")?.split('_').next());
+        element.is_none_or(|element| first.type_name() == element)
+    };
     list.get(0).is_none_or(|first| match function {
+        _ if !is_meant(&first) => false,
         Function::Sum => matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_)),
         _ => is_comparable(&first),
     })

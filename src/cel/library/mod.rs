@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::cost::Meter;
 use super::error::EvalError;
 use super::functions::Function;
-use super::value::{Map, Outcome, TypeName, Value, equal};
+use super::value::{Key, Map, Outcome, TypeName, Value, equal};
 
 /// Calls a function on values.
 ///
@@ -25,6 +25,9 @@ pub(super) fn call<'a>(
     args: &[Value<'a>],
     meter: &mut Meter,
 ) -> Outcome<'a> {
+    if !fits(overload, args) {
+        return mismatch(function, args);
+    }
     let done = operator(function, args, meter)
         .or_else(|| optional(function, args))
         .or_else(|| numbers::convert(function, args))
@@ -34,17 +37,29 @@ pub(super) fn call<'a>(
     done.unwrap_or_else(|| mismatch(function, args))
 }
 
+/// Whether the value is of the kind that a conversion was checked for. A type that is not known is taken
+/// for that of the first signature.
+fn fits(overload: Option<&str>, args: &[Value<'_>]) -> bool {
+    let from = overload.and_then(|id| Some(id.split_once("_to_")?.0));
+    let ([value], Some(from)) = (args, from) else { return true };
+    match from {
+        "bool" | "bytes" | "double" | "string" => value.type_name() == from,
+        "int64" => value.type_name() == "int",
+        "uint64" => value.type_name() == "uint",
+        _ => true,
+    }
+}
+
 /// No signature of the function takes these values.
 fn mismatch<'a>(function: Function, args: &[Value<'_>]) -> Outcome<'a> {
     let types: Vec<_> = args.iter().map(Value::type_name).collect();
     let call = match function {
         Function::Negate | Function::Size => return numbers::no_trait(function, &args[0]),
-        Function::Not
-        | Function::In
-        | Function::Contains
-        | Function::StartsWith
-        | Function::EndsWith
-        | Function::Matches => return EvalError::overload(),
+        Function::Not | Function::In | Function::Contains | Function::StartsWith | Function::EndsWith => {
+            return EvalError::overload();
+        }
+        Function::Matches if matches!(args.first(), Some(Value::String(_))) => return EvalError::overload(),
+        Function::Matches | Function::Sort => function.name().to_owned(),
         _ => format!("{}({})", function.name(), types.join(", ")),
     };
     Err(Arc::new(EvalError::NoSuchOverload { call: Some(call) }))
@@ -73,7 +88,9 @@ fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Op
         (Function::In, [needle, Value::List(list)]) => {
             Ok(Value::Bool(list.iter().any(|value| equal(needle, &value, meter).unwrap_or(false))))
         }
-        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(Map::Entries(_))]) => {
+        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(map @ Map::Entries(_))])
+            if map.len() > 0 =>
+        {
             EvalError::operation(unhashable(key))
         }
         (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
@@ -108,12 +125,25 @@ pub(super) fn insert<'a>(
     key: Value<'a>,
     value: Value<'a>,
 ) -> Result<(), Arc<EvalError>> {
-    let Some(hash) = key.key() else { return EvalError::operation(unhashable(&key)) };
+    let hash = map_key(&key, map)?;
     if map.contains_key(&hash) {
+        // Upstream prints the key as Go does, to which null is a number.
+        let key = if matches!(key, Value::Null) { "0".to_owned() } else { key.to_string() };
         return EvalError::operation(format!("insert failed: key {key} already exists"));
     }
     map.insert(hash, (key, value));
     Ok(())
+}
+
+/// The key under which a value goes into a map. Upstream finds lists, maps and optionals by their
+/// address, which no other value has.
+pub(super) fn map_key(key: &Value<'_>, map: &super::value::Entries<'_>) -> Result<Key, Arc<EvalError>> {
+    match key {
+        Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Quantity { .. } => {
+            Ok(Key::Alone(map.len()))
+        }
+        _ => key.key().ok_or(()).or_else(|()| EvalError::operation(unhashable(key))),
+    }
 }
 
 /// How Go fails where a value that cannot be hashed is used as a key.
@@ -179,7 +209,6 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::Bytes(value) => value.is_empty(),
         Value::List(value) => value.len() == 0,
         Value::Map(value) => value.len() == 0,
-        Value::Optional(value) => value.as_ref().is_none_or(|value| is_zero(value)),
-        Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
+        Value::Optional(_) | Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
     }
 }

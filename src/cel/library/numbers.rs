@@ -250,7 +250,7 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
 }
 
 /// Go's `strconv.FormatFloat(value, 'g', -1, 64)`.
-pub(super) fn shortest(value: f64) -> String {
+pub(in crate::cel) fn shortest(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }

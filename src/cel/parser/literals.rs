@@ -13,11 +13,11 @@ impl Parser<'_> {
             Kind::False => Literal::Bool(false),
             Kind::Bytes => match unescape(self.text(token), true) {
                 Some(bytes) => Literal::Bytes(bytes.into()),
-                None => self.bad_literal(token, "invalid bytes literal"),
+                None => self.bad_literal(token, "unable to unescape string"),
             },
             Kind::String => match unescape(self.text(token), false).map(String::from_utf8) {
                 Some(Ok(text)) => Literal::String(text.into()),
-                _ => self.bad_literal(token, "invalid string literal"),
+                _ => self.bad_literal(token, "invalid unicode code point"),
             },
             _ => Literal::Null,
         }

@@ -55,6 +55,7 @@ const BINARY: [(&str, u8, &str); 14] = [
 struct Abort;
 
 /// A finding at a byte offset of the source.
+#[derive(Clone)]
 pub(super) struct Finding {
     pub(super) offset: Option<usize>,
     pub(super) message: String,
