@@ -16,10 +16,21 @@ pub struct Oracle {
 impl Oracle {
     /// Builds the oracle and starts it. `None` where there is no Go, which CI does not accept.
     pub fn start() -> Option<Self> {
+        Self::build("bin/oracle", &[])
+    }
+
+    /// The same from the modules of Kubernetes 1.34.
+    #[allow(dead_code, reason = "not every test that shares this file asks it")]
+    pub fn start_1_34() -> Option<Self> {
+        Self::build("bin/oracle-1.34", &["-modfile=go-1.34.mod", "-tags=v1_34"])
+    }
+
+    fn build(binary: &str, options: &[&str]) -> Option<Self> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("e2e/oracle");
-        let binary = folder.join("bin/oracle");
-        let build =
-            Command::new("go").args(["build", "-o"]).arg(&binary).arg(".").current_dir(&folder).status();
+        let binary = folder.join(binary);
+        let mut build = Command::new("go");
+        build.arg("build").args(options).arg("-o").arg(&binary).arg(".").current_dir(&folder);
+        let build = build.status();
         match build {
             Ok(status) => assert!(status.success(), "`go build` fails in {}", folder.display()),
             Err(error) => {

@@ -64,10 +64,7 @@ func (c classes) Get(name string) (*resourceapi.DeviceClass, error) {
 var caches = map[cel.Features]*cel.Cache{}
 
 func cacheFor(features structured.Features) *cel.Cache {
-	key := cel.Features{
-		EnableConsumableCapacity: features.ConsumableCapacity,
-		EnableListTypeAttributes: features.ListTypeAttributes,
-	}
+	key := allocatorCELFeatures(features)
 	if caches[key] == nil {
 		caches[key] = cel.NewCache(256, key)
 	}
@@ -77,7 +74,7 @@ func cacheFor(features structured.Features) *cel.Cache {
 func (q *allocateQuestion) answer() any {
 	// The stable allocator visits pools in random order, so the others stand in for it; which of
 	// them, the features decide as in a scheduler.
-	structured.EnableAllocators("incubating", "experimental")
+	enableAllocators("incubating", "experimental")
 	ctx := context.Background()
 	answers := make([]nodeAnswer, 0, len(q.Nodes))
 	for _, node := range q.Nodes {
@@ -109,7 +106,7 @@ func (q *allocateQuestion) allocate(ctx context.Context, allocator structured.Al
 	out.Nanos = time.Since(start).Nanoseconds()
 	if err != nil {
 		out.Error = err.Error()
-		out.NodeLocal = errors.Is(err, structured.ErrFailedAllocationOnNode)
+		out.NodeLocal = isNodeLocal(err)
 		out.TimedOut = errors.Is(err, context.DeadlineExceeded)
 		return out
 	}

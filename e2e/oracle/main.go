@@ -1,6 +1,11 @@
 // Command oracle answers questions with upstream's own code: the structured allocator and the CEL
-// compiler of k8s.io/dynamic-resource-allocation, and apimachinery's quantities. One JSON question a
-// line on standard input, one JSON answer a line on standard output, in the same order.
+// compiler of k8s.io/dynamic-resource-allocation, apimachinery's quantities, and semantic versions. One
+// JSON question a line on standard input, one JSON answer a line on standard output, in the same order.
+//
+// go.mod names the release that is emulated by default. go-1.34.mod builds the same sources against
+// 1.34's modules:
+//
+//	go build -modfile=go-1.34.mod -tags v1_34 -o bin/oracle-1.34 .
 package main
 
 import (
@@ -15,6 +20,7 @@ type question struct {
 	Allocate *allocateQuestion `json:"allocate,omitempty"`
 	CEL      *celQuestion      `json:"cel,omitempty"`
 	Quantity *quantityQuestion `json:"quantity,omitempty"`
+	Semver   *semverQuestion   `json:"semver,omitempty"`
 }
 
 func main() {
@@ -54,7 +60,9 @@ func answer(asked question) any {
 		return asked.CEL.answer()
 	case asked.Quantity != nil:
 		return asked.Quantity.answer()
+	case asked.Semver != nil:
+		return asked.Semver.answer()
 	default:
-		return map[string]string{"error": "a question has one of the fields allocate, cel, quantity"}
+		return map[string]string{"error": "a question has one of the fields allocate, cel, quantity, semver"}
 	}
 }
