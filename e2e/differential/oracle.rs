@@ -51,8 +51,18 @@ impl Oracle {
 
     /// Asks one question.
     pub fn ask(&mut self, question: &Value) -> Value {
+        self.send(question);
+        self.receive()
+    }
+
+    /// Begins a question. The answer must be received before the next one.
+    pub fn send(&mut self, question: &Value) {
         let questions = self.questions.as_mut().expect("the oracle runs");
         writeln!(questions, "{question}").and_then(|()| questions.flush()).expect("the oracle listens");
+    }
+
+    /// The answer to the question that was sent.
+    pub fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("the oracle answers");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("the oracle answers JSON: {error}: {line}"))
