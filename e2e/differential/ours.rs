@@ -81,6 +81,17 @@ pub fn read_upstream(answer: &Value) -> Vec<Answer> {
         .collect()
 }
 
+/// The gates that a question sets.
+pub fn gates(question: &Value) -> Vec<(FeatureGate, bool)> {
+    let set = |name: &str| question["features"][name] == true;
+    GATES.iter().flat_map(|(name, gates)| gates.iter().map(move |gate| (*gate, set(name)))).collect()
+}
+
+/// The release of the oracle under the gates of a question.
+pub fn features(question: &Value) -> Features {
+    gates(question).into_iter().fold(Features::default(), |features, (gate, on)| features.with(gate, on))
+}
+
 /// A world of the model, and what is asked of it.
 pub struct Ours {
     snapshot: Snapshot,
@@ -91,17 +102,15 @@ pub struct Ours {
 impl Ours {
     /// Reads a question; `None` if an object cannot be read.
     pub fn read(question: &Value) -> Option<Self> {
-        let mut features = Features::default();
-        for (name, gates) in GATES {
-            for gate in *gates {
-                features = features.with(*gate, question["features"][*name] == true);
-            }
-        }
+        let features = features(question);
         let mut interner = Interner::default();
         let mut snapshot = Snapshot::new(features);
         let list = |key: &str| question[key].as_array().cloned().unwrap_or_default();
         for slice in list("slices") {
             snapshot.set_slice(decode::slice(&Tree::from(&slice), &mut interner).ok()?);
+        }
+        for rule in list("taintRules") {
+            snapshot.set_taint_rule(decode::taint_rule(&Tree::from(&rule), &mut interner).ok()?);
         }
         for class in list("classes") {
             snapshot.set_class(decode::class(&Tree::from(&class), &mut interner).ok()?);

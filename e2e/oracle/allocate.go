@@ -17,16 +17,20 @@ import (
 type allocateQuestion struct {
 	// Features are gates by the allocator's names; absent ones are off.
 	Features structured.Features `json:"features"`
-	// Nodes are tried in this order, each with an allocator of its own.
+	// Nodes are tried in this order.
 	Nodes []*corev1.Node `json:"nodes"`
-	// Slices are given to the allocator as they are, taint rules applied.
+	// Slices are given to the allocator in this order.
 	Slices []*resourceapi.ResourceSlice `json:"slices"`
+	// TaintRules are applied to the slices.
+	TaintRules []*taintRule `json:"taintRules,omitempty"`
 	// Classes are looked up by name.
 	Classes []*resourceapi.DeviceClass `json:"classes"`
 	// Claims are to be allocated together.
 	Claims []*resourceapi.ResourceClaim `json:"claims"`
 	// Allocated are claims that hold devices already.
 	Allocated []*resourceapi.ResourceClaim `json:"allocated"`
+	// Afresh gives each node an allocator of its own, as no scheduler does.
+	Afresh bool `json:"afresh,omitempty"`
 	// TimeoutMillis bounds one node; 0 means 10 s.
 	TimeoutMillis int64 `json:"timeoutMillis,omitempty"`
 }
@@ -72,17 +76,21 @@ func cacheFor(features structured.Features) *cel.Cache {
 }
 
 func (q *allocateQuestion) answer() any {
-	// The stable allocator visits pools in random order, so the others stand in for it; which of
-	// them, the features decide as in a scheduler.
-	enableAllocators("incubating", "experimental")
+	// Which of the three allocators answers, the features decide as in a scheduler.
 	ctx := context.Background()
+	slices, err := patched(q.Slices, q.TaintRules)
+	if err != nil {
+		return map[string]string{"error": err.Error()}
+	}
+	var allocator structured.Allocator
 	answers := make([]nodeAnswer, 0, len(q.Nodes))
 	for _, node := range q.Nodes {
-		// A scheduler keeps one allocator for all nodes. It caches the counters of a pool by the pool's
-		// name, so that a node which sees another generation of the pool is judged by the wrong ones.
-		allocator, err := structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), q.Slices, cacheFor(q.Features))
-		if err != nil {
-			return map[string]string{"error": err.Error()}
+		// A scheduler keeps one allocator for all nodes of a pod.
+		if allocator == nil || q.Afresh {
+			allocator, err = structured.NewAllocator(ctx, q.Features, q.state(), classes(q.Classes), slices, cacheFor(q.Features))
+			if err != nil {
+				return map[string]string{"error": err.Error()}
+			}
 		}
 		answers = append(answers, q.allocate(ctx, allocator, node))
 	}

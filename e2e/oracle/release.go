@@ -13,6 +13,8 @@ import (
 
 // What the current release has and 1.34 has not; release_1_34.go is its counterpart.
 
+type taintRule = resourceapi.DeviceTaintRule
+
 func celFeatures(consumable, lists bool) cel.Features {
 	return cel.Features{EnableConsumableCapacity: consumable, EnableListTypeAttributes: lists}
 }
@@ -20,8 +22,6 @@ func celFeatures(consumable, lists bool) cel.Features {
 func allocatorCELFeatures(features structured.Features) cel.Features {
 	return celFeatures(features.ConsumableCapacity, features.ListTypeAttributes)
 }
-
-func enableAllocators(names ...string) { structured.EnableAllocators(names...) }
 
 func isNodeLocal(err error) bool { return errors.Is(err, structured.ErrFailedAllocationOnNode) }
 

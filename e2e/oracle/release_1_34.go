@@ -20,8 +20,12 @@ func allocatorCELFeatures(features structured.Features) cel.Features {
 	return celFeatures(features.ConsumableCapacity, false)
 }
 
-// enableAllocators does nothing: the features alone decide.
-func enableAllocators(...string) {}
+// taintRule is not applied: 1.34 has rules of another version of the API.
+type taintRule struct{}
+
+func patched(slices []*resourceapi.ResourceSlice, _ []*taintRule) ([]*resourceapi.ResourceSlice, error) {
+	return slices, nil
+}
 
 // isNodeLocal is false: every error ends the attempt.
 func isNodeLocal(error) bool { return false }
