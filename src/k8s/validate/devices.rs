@@ -178,19 +178,26 @@ fn taint_effect(effect: &Field<'_, '_>, cx: &mut Context<'_>) {
 
 /// A toleration of device taints. Its operator is `Equal` by default.
 pub(super) fn toleration(toleration: &Field<'_, '_>, cx: &mut Context<'_>) {
+    let value = toleration.child("value");
+    match toleration.child("operator").text() {
+        "Exists" if !value.text().is_empty() => {
+            cx.issues.invalid(&value, value.text(), "must be empty for operator `Exists`");
+        }
+        "" | "Equal" => invalid_all(&value, value.text(), names::label_value(value.text()), cx.issues),
+        _ => {}
+    }
+    declared_toleration(toleration, cx);
+}
+
+/// What upstream declares on the type of a toleration.
+pub(super) fn declared_toleration(toleration: &Field<'_, '_>, cx: &mut Context<'_>) {
     let key = toleration.child("key");
     if !key.text().is_empty() {
         invalid_all(&key, key.text(), names::label_key(key.text()), cx.issues);
     }
     let operator = toleration.child("operator");
-    let value = toleration.child("value");
-    match operator.text() {
-        "Exists" if !value.text().is_empty() => {
-            cx.issues.invalid(&value, value.text(), "must be empty for operator `Exists`");
-        }
-        "Exists" => {}
-        "" | "Equal" => invalid_all(&value, value.text(), names::label_value(value.text()), cx.issues),
-        other => cx.issues.unsupported(&operator, other, &["Equal", "Exists"]),
+    if !matches!(operator.text(), "" | "Equal" | "Exists") {
+        cx.issues.unsupported(&operator, operator.text(), &["Equal", "Exists"]);
     }
     let effect = toleration.child("effect");
     if !effect.text().is_empty() {

@@ -1,7 +1,7 @@
 //! Workloads: their template, and that they select the pods that it makes.
 
-use super::meta::json;
-use super::{Context, pod, selector};
+use super::meta::{invalid_all, json};
+use super::{Context, names, pod, selector};
 use crate::k8s::field::Field;
 use crate::k8s::kind::Kind;
 
@@ -12,6 +12,10 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
         if let Some(number) = field.int().filter(|number| *number < 0) {
             cx.issues.invalid_value(&field, number, "must be greater than or equal to 0");
         }
+    }
+    let service = spec.child("serviceName");
+    if kind == Kind::StatefulSet && !service.text().is_empty() {
+        invalid_all(&service, service.text(), names::dns_label(service.text()), cx.issues);
     }
     let template = spec.child("template");
     // The selector of a Job is made by the API server.
