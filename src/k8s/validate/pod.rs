@@ -28,7 +28,12 @@ pub(super) fn pod(object: &Field<'_, '_>, cx: &mut Context<'_>) {
         }
     }
     claim_statuses(object, cx);
-    extended_claim_status(&object.child("status").child("extendedResourceClaimStatus"), &spec, cx);
+    let status = object.child("status");
+    let nominated = status.child("nominatedNodeName");
+    if !nominated.text().is_empty() {
+        invalid_all(&nominated, nominated.text(), names::dns_subdomain(nominated.text()), cx.issues);
+    }
+    extended_claim_status(&status.child("extendedResourceClaimStatus"), &spec, cx);
 }
 
 /// A pod template of a workload.
