@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use stowplan::k8s::{Documents, Kind};
-use stowplan::model::Features;
+use stowplan::model::{FeatureGate, Features};
 
 use crate::plane::root;
 use crate::{ours, verdict};
@@ -16,6 +16,9 @@ pub const NAMESPACES: &str = include_str!("namespaces.yaml");
 /// Objects with everything set.
 const EVERYTHING: [&str; 3] =
     [include_str!("devices.yaml"), include_str!("pods.yaml"), include_str!("others.yaml")];
+
+/// Objects with fields whose gates this project does not know.
+const GATED: &str = include_str!("gated.yaml");
 
 /// What is asked of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub struct Base {
 /// All of them, each of which passes our checks.
 pub fn bases(features: &Features) -> Vec<Base> {
     let mut bases = Vec::new();
-    for (name, text) in texts() {
+    for (name, text) in texts(features) {
         for document in Documents::new(&text) {
             let document = document.unwrap_or_else(|error| panic!("{name}: {error:?}"));
             add(document.to_json(), features, &mut bases);
@@ -52,7 +55,7 @@ pub fn bases(features: &Features) -> Vec<Base> {
     bases
 }
 
-fn texts() -> Vec<(String, String)> {
+fn texts(features: &Features) -> Vec<(String, String)> {
     let folder = root().join("docs/examples");
     let mut files = entries(&folder);
     files.extend(entries(&root().join("e2e/scenarios")).iter().map(|folder| folder.join("input.yaml")));
@@ -62,7 +65,9 @@ fn texts() -> Vec<(String, String)> {
         (path.display().to_string(), text)
     };
     let ours = EVERYTHING.iter().map(|text| ("everything".to_owned(), (*text).to_owned()));
-    files.into_iter().map(read).chain(ours).collect()
+    let gated =
+        features.has(FeatureGate::DRADerivedAttributes).then(|| ("gated".to_owned(), GATED.to_owned()));
+    files.into_iter().map(read).chain(ours).chain(gated).collect()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -91,6 +96,10 @@ fn add(mut object: Value, features: &Features, bases: &mut Vec<Base>) {
         // Whoever owns it is not there: it would be deleted.
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.remove("ownerReferences");
+        }
+        // So would a pod on a node that is not there.
+        if let Some(spec) = object["spec"].as_object_mut() {
+            spec.remove("nodeName");
         }
         bases.push(Base { object, verb: Verb::Status, version: None });
     }

@@ -26,7 +26,8 @@ enum Side {
 const DECISION: &str = "docs/adr/003-input-checks.md";
 
 /// Fields that say nothing about a pod's place: their types are checked, their rules are not.
-const NO_PLACE: [&str; 10] = [
+const NO_PLACE: [&str; 11] = [
+    "spec.podCIDR",
     "Probe.",
     ".lifecycle.",
     ".securityContext",
@@ -39,7 +40,7 @@ const NO_PLACE: [&str; 10] = [
     ".ephemeralContainers",
 ];
 
-pub const DIFFERENCES: [Difference; 7] = [
+pub const DIFFERENCES: [Difference; 9] = [
     Difference {
         name: "dropped-field",
         what: "A field of a feature that is off is refused; an API server drops it in silence.",
@@ -65,14 +66,14 @@ pub const DIFFERENCES: [Difference; 7] = [
     },
     Difference {
         name: "better-paths",
-        what: "Taints of a node are named `spec.taints`, overheads `spec.overhead[cpu]`, labels of a template `spec.template.metadata.labels`, admin access in full; upstream says `metadata.taints`, `spec.overhead.limits[cpu]`, `spec.template.labels` and, of a claim template, `spec.devices.requests[0].adminAccess`.",
+        what: "Taints of a node are named `spec.taints`, overheads `spec.overhead[cpu]`, labels of a template `spec.template.metadata.labels`, attributes as they are written, admin access in full; upstream says `metadata.taints`, `spec.overhead.limits[cpu]`, `spec.template.labels`, attributes with the driver's name and, of a claim template, `spec.devices.requests[0].adminAccess`.",
         why: "Paths say where the fault is.",
         link: DECISION,
         applies: |_, _, _| false, // the paths are brought into one form
     },
     Difference {
         name: "once",
-        what: "A fault is named once: not again where a server copied it, from limits to requests, from capacity to allocatable or from a namespace's name to its label, nor for a selector as a whole.",
+        what: "A fault is named once: not again where a server copied it, from limits to requests, from capacity to allocatable, from a name to a label or from a template's labels to a Job's, nor for a selector as a whole.",
         why: "The author wrote it once.",
         link: DECISION,
         applies: |_, _, _| false, // the second one is left out
@@ -87,9 +88,23 @@ pub const DIFFERENCES: [Difference; 7] = [
         },
     },
     Difference {
+        name: "beyond-limit",
+        what: "Items of a list that is too long are not looked at; upstream looks at some.",
+        why: "The list must become shorter first.",
+        link: DECISION,
+        applies: |_, _, _| false, // such items are left out
+    },
+    Difference {
+        name: "unknown-gates",
+        what: "`nodeAllocatableResources` and `partitionTypeAttribute` are checked although their features may be off.",
+        why: "Their gates change nothing that is decided here.",
+        link: DECISION,
+        applies: |_, _, _| false, // the objects of such fields meet an API server with the features on
+    },
+    Difference {
         name: "no-place",
-        what: "The rules of probes, lifecycles, security contexts, environments, volumes and the like are not checked.",
-        why: "They decide nothing about a pod's place; a pod that breaks them never reaches a scheduler.",
+        what: "The rules of probes, lifecycles, security contexts, environments, volumes, a node's pod network and the like are not checked.",
+        why: "They decide nothing about a pod's place; what breaks them never reaches a scheduler.",
         link: DECISION,
         applies: |side, field, _| {
             side == Side::Theirs && NO_PLACE.iter().any(|part| stripped(field).contains(part))
@@ -102,7 +117,7 @@ pub fn without_known(object: &Value, ours: Verdict, theirs: Verdict) -> (Verdict
     let is_old = object["apiVersion"] == "resource.k8s.io/v1beta1";
     let both = [(Side::Ours, ours), (Side::Theirs, theirs)];
     let [ours, theirs] = both.map(|(side, verdict)| {
-        let verdict = once(better_paths(without(side, verdict)), object["kind"] == "Namespace");
+        let verdict = once(better_paths(without(side, verdict)), &object["kind"]);
         if is_old { in_one_form(verdict) } else { verdict }
     });
     (ours, theirs)
@@ -123,6 +138,12 @@ fn better_paths(verdict: Verdict) -> Verdict {
             .replace("overhead.limits[", "overhead[")
             .replace("template.labels", "template.metadata.labels")
             .replace("template.annotations", "template.metadata.annotations");
+        let field = match field.split_once(".attributes[") {
+            Some((device, rest)) if rest.contains('/') => {
+                format!("{device}.attributes[{}", rest.split_once('/').map_or(rest, |(_, name)| name))
+            }
+            _ => field,
+        };
         let field = match field.strip_suffix(".exactly.adminAccess") {
             Some(request) => format!("{}.adminAccess", request.replace("spec.spec.", "spec.")),
             None => field,
@@ -131,8 +152,10 @@ fn better_paths(verdict: Verdict) -> Verdict {
     })
 }
 
-/// See the entry `once`.
-fn once(verdict: Verdict, is_namespace: bool) -> Verdict {
+const TEMPLATE_LABELS: &str = "spec.template.metadata.labels";
+
+/// See the entries `once` and `beyond-limit`.
+fn once(verdict: Verdict, kind: &Value) -> Verdict {
     let Verdict::Invalid(mut fields) = verdict else { return verdict };
     let all = fields.clone();
     let is_said = |field: &str, message: &str| all.get(field).is_some_and(|known| known.contains(message));
@@ -141,8 +164,17 @@ fn once(verdict: Verdict, is_namespace: bool) -> Verdict {
     let names: BTreeSet<_> =
         all.get("metadata.name").into_iter().flatten().filter_map(|m| value(m)).collect();
     fields.retain(|field, messages| {
-        if is_namespace && field == "metadata.labels" {
+        let is_label = field == "metadata.labels" || kind == "Job" && field == TEMPLATE_LABELS;
+        if is_label && (kind == "Namespace" || kind == "Job") {
             messages.retain(|message| value(message).is_none_or(|value| !names.contains(&value)));
+            messages.retain(|message| field == TEMPLATE_LABELS || !is_said(TEMPLATE_LABELS, message));
+        }
+        // Upstream cuts long keys short in some paths.
+        let is_cut = field
+            .split_once("...")
+            .is_some_and(|(start, _)| all.keys().any(|other| other != field && other.starts_with(start)));
+        if is_cut || is_beyond_limit(field, &all) {
+            return false;
         }
         let copied = field
             .replace(".resources.requests[", ".resources.limits[")
@@ -154,6 +186,12 @@ fn once(verdict: Verdict, is_namespace: bool) -> Verdict {
         !messages.is_empty() && !is_selector
     });
     Verdict::Invalid(fields)
+}
+
+/// See the entry `beyond-limit`.
+fn is_beyond_limit(field: &str, all: &BTreeMap<String, BTreeSet<String>>) -> bool {
+    let lists = field.match_indices('[').map(|(at, _)| &field[..at]);
+    lists.filter_map(|list| all.get(list)).flatten().any(|message| message.starts_with("Too many"))
 }
 
 /// Without the steps that only one of `v1beta1` and `v1` has: see the entry `old-paths`.

@@ -207,7 +207,7 @@ fn derived_attributes(
         if name.text().is_empty() {
             cx.issues.required(&name, "");
         } else {
-            devices::fully_qualified_name(&name, cx);
+            devices::attribute_reference(&name, cx);
             if !is_constrained(name.text(), request, constraints) {
                 let detail = "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request";
                 cx.issues.invalid(&name, name.text(), detail);
@@ -242,9 +242,9 @@ fn constraint(constraint: &Field<'_, '_>, names: &RequestNames<'_>, cx: &mut Con
     let matched = constraint.child("matchAttribute");
     let distinct = constraint.child("distinctAttribute");
     if matched.is_set() {
-        devices::fully_qualified_name(&matched, cx);
+        devices::attribute_reference(&matched, cx);
     } else if distinct.is_set() {
-        devices::fully_qualified_name(&distinct, cx);
+        devices::attribute_reference(&distinct, cx);
     } else if cx.features.has(FeatureGate::DRAConsumableCapacity) {
         let detail = "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required";
         cx.issues.required(constraint, detail);

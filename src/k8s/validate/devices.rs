@@ -126,6 +126,16 @@ pub(super) fn fully_qualified_name(name: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
 }
 
+/// The name of an attribute in a claim: its domain may have no capitals, unlike a driver's.
+pub(super) fn attribute_reference(name: &Field<'_, '_>, cx: &mut Context<'_>) {
+    fully_qualified_name(name, cx);
+    let Some((domain, _)) = name.text().split_once('/') else { return };
+    if domain.to_lowercase() != domain {
+        let wrong = names::dns_subdomain(domain).into_iter().map(|text| format!("prefix: {text}"));
+        invalid_all(name, domain, wrong.collect(), cx.issues);
+    }
+}
+
 /// An identity in the form of RFC 4122.
 pub(super) fn uuid(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     let text = field.text();

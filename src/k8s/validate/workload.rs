@@ -19,8 +19,9 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     let template = spec.child("template");
     // The selector of a Job is made by the API server.
-    if kind != Kind::Job {
-        selection(kind, &spec.child("selector"), &template, cx);
+    let selects = kind == Kind::Job || selection(kind, &spec.child("selector"), &template, cx);
+    if !selects && matches!(kind, Kind::Deployment | Kind::ReplicaSet) {
+        return; // upstream looks at their template with a selector only
     }
     pod::template(&template, cx);
     let template = template.child("spec");
@@ -43,7 +44,8 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
 }
 
-fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) {
+/// Whether the selector has the form of one, if there is any.
+fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) -> bool {
     let metadata = template.child("metadata");
     let labels = metadata.child("labels");
     let unmatched = "`selector` does not match template `labels`";
@@ -52,18 +54,17 @@ fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &m
             cx.issues.required(field, "");
         }
         cx.issues.invalid_value(&labels, json(&labels), unmatched);
-        return;
+        return true;
     }
     let before = cx.issues.list().len();
     selector::label_selector(field, cx.issues);
+    let is_formed = cx.issues.list().len() == before;
     if field.child("matchLabels").is_empty() && field.child("matchExpressions").is_empty() {
         let detail = format!("empty selector is invalid for {}", kind.as_str().to_lowercase());
         cx.issues.invalid_value(field, json(field), &detail);
     }
-    if cx.issues.list().len() > before {
-        return;
-    }
-    if !selector::selects(field, &labels) {
+    if cx.issues.list().len() == before && !selector::selects(field, &labels) {
         cx.issues.invalid_value(&labels, json(&labels), unmatched);
     }
+    is_formed
 }
