@@ -48,14 +48,16 @@ pub struct Plane {
 impl Plane {
     /// Starts etcd, kube-apiserver and kube-controller-manager, with upstream's scheduler if wanted.
     pub fn start(binary: PathBuf, name: &str, with_scheduler: bool) -> Self {
+        Self::start_with(binary, name, if with_scheduler { &["--with-scheduler"] } else { &[] })
+    }
+
+    /// The same with further flags of `controlplane up`.
+    pub fn start_with(binary: PathBuf, name: &str, flags: &[&str]) -> Self {
         // A test that failed says nothing about the next one.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = std::env::temp_dir().join(format!("stowplan-e2e-{}-{name}", std::process::id()));
         let mut command = Command::new(&binary);
-        command.arg("up").arg("--dir").arg(&folder).arg("--stop-on-stdin-close");
-        if with_scheduler {
-            command.arg("--with-scheduler");
-        }
+        command.arg("up").arg("--dir").arg(&folder).arg("--stop-on-stdin-close").args(flags);
         let process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("controlplane up starts");
         let mut plane = Self { binary, folder, process, _alone: alone };
@@ -76,11 +78,16 @@ impl Plane {
         path
     }
 
+    /// The credentials of one who may do everything.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.folder.join("admin.kubeconfig")
+    }
+
     fn run(&self, arguments: &[&str], files: &[&Path]) -> Output {
         let (verb, rest) = arguments.split_first().expect("a verb");
         let output = Command::new(&self.binary)
             .args([verb, "--kubeconfig"])
-            .arg(self.folder.join("admin.kubeconfig"))
+            .arg(self.kubeconfig())
             .args(rest)
             .args(files)
             .output()

@@ -38,8 +38,9 @@ func (p *plane) etcdArgs() []string {
 	}
 }
 
-func (p *plane) apiserverArgs(featureGates string) []string {
+func (p *plane) apiserverArgs(featureGates, runtimeConfig string) []string {
 	return withGates(featureGates,
+		"--runtime-config", runtimeConfig,
 		"--etcd-servers", fmt.Sprintf("http://127.0.0.1:%d", p.ports.etcdClient),
 		"--secure-port", strconv.Itoa(p.ports.apiserver),
 		"--bind-address", "127.0.0.1",

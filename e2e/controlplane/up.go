@@ -48,6 +48,7 @@ func up(ctx context.Context, args []string) error {
 	dir := flags.String("dir", "", "folder for state, logs and kubeconfigs (made when missing)")
 	withScheduler := flags.Bool("with-scheduler", false, "run upstream's kube-scheduler too, for schedulerName default-scheduler")
 	featureGates := flags.String("feature-gates", "", "given to the API server, the controller manager and the scheduler alike")
+	runtimeConfig := flags.String("runtime-config", "", "given to the API server: versions to serve besides the default ones, such as resource.k8s.io/v1beta1=true")
 	stdinCloses := flags.Bool("stop-on-stdin-close", false, "stop when standard input is closed, as it is when the process that started this one ends")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -65,7 +66,7 @@ func up(ctx context.Context, args []string) error {
 
 	p := &plane{dir: absolute}
 	defer p.stop()
-	if err := p.start(ctx, *withScheduler, *featureGates); err != nil {
+	if err := p.start(ctx, *withScheduler, *featureGates, *runtimeConfig); err != nil {
 		if ctx.Err() != nil {
 			return nil // asked to stop while starting
 		}
@@ -77,7 +78,7 @@ func up(ctx context.Context, args []string) error {
 	return p.wait(ctx)
 }
 
-func (p *plane) start(ctx context.Context, withScheduler bool, featureGates string) error {
+func (p *plane) start(ctx context.Context, withScheduler bool, featureGates, runtimeConfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
@@ -97,7 +98,7 @@ func (p *plane) start(ctx context.Context, withScheduler bool, featureGates stri
 	if err := p.run("etcd", p.etcdArgs()...); err != nil {
 		return err
 	}
-	if err := p.run("apiserver", p.apiserverArgs(featureGates)...); err != nil {
+	if err := p.run("apiserver", p.apiserverArgs(featureGates, runtimeConfig)...); err != nil {
 		return err
 	}
 	if err := p.awaitCertificate(ctx); err != nil {

@@ -44,27 +44,38 @@ struct Context<'c> {
 #[derive(Debug)]
 pub(super) struct Expressions {
     environment: cel::Environment,
-    known: BTreeMap<Box<str>, Option<String>>,
+    selectors: BTreeMap<Box<str>, Option<String>>,
+    derived: BTreeMap<Box<str>, Option<String>>,
 }
 
 impl Expressions {
     pub(super) fn new(features: &Features) -> Self {
-        Self { environment: cel::Environment::new(features), known: BTreeMap::new() }
+        Self {
+            environment: cel::Environment::new(features),
+            selectors: BTreeMap::new(),
+            derived: BTreeMap::new(),
+        }
     }
 
-    /// What an API server says about an expression that does not compile.
-    ///
-    /// A function that only our evaluator lacks is none of its business: the allocator refuses it.
+    /// What an API server says about a selector that does not compile.
     fn wrong(&mut self, expression: &str) -> Option<String> {
-        if let Some(known) = self.known.get(expression) {
-            return known.clone();
-        }
-        let wrong = match cel::compile(expression, &self.environment) {
-            Ok(_) | Err(CompileError::Unsupported { .. } | CompileError::TooComplex) => None,
-            Err(error) => Some(error.to_string()),
-        };
-        self.known.insert(expression.into(), wrong.clone());
-        wrong
+        let wrong = || refusal(cel::compile(expression, &self.environment));
+        self.selectors.entry(expression.into()).or_insert_with(wrong).clone()
+    }
+
+    /// What it says about a derived attribute that does not compile.
+    fn wrong_derived(&mut self, expression: &str) -> Option<String> {
+        let wrong = || refusal(cel::compile_derived(expression, &self.environment));
+        self.derived.entry(expression.into()).or_insert_with(wrong).clone()
+    }
+}
+
+/// A function that only our evaluator lacks is none of an API server's business: the allocator
+/// refuses it.
+fn refusal<T>(compiled: Result<T, CompileError>) -> Option<String> {
+    match compiled {
+        Ok(_) | Err(CompileError::Unsupported { .. } | CompileError::TooComplex) => None,
+        Err(error) => Some(error.to_string()),
     }
 }
 

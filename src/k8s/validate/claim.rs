@@ -96,11 +96,13 @@ fn request(request: &Field<'_, '_>, constraints: &Field<'_, '_>, cx: &mut Contex
         (false, false) => {
             cx.issues.required(request, "exactly one of `exactly` or `firstAvailable` is required");
         }
-        (true, true) => cx.issues.invalid_value(
-            request,
-            "null",
-            "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set",
-        ),
+        (true, true) => {
+            let detail =
+                "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set";
+            cx.issues.invalid_value(request, "null", detail);
+            declared(&exactly, cx);
+            declared_alternatives(&alternatives, cx);
+        }
         (true, false) => requirement(&exactly, name.text(), constraints, cx),
         (false, true) if devices::too_many(&alternatives, ALTERNATIVES_MAX, cx) => {}
         (false, true) => {
@@ -115,13 +117,37 @@ fn request(request: &Field<'_, '_>, constraints: &Field<'_, '_>, cx: &mut Contex
     }
 }
 
-fn requirement(field: &Field<'_, '_>, name: &str, constraints: &Field<'_, '_>, cx: &mut Context<'_>) {
-    let class = field.child("deviceClassName");
-    if class.text().is_empty() {
-        cx.issues.required(&class, "");
-    } else {
-        invalid_all(&class, class.text(), names::dns_subdomain(class.text()), cx.issues);
+/// The rules that upstream declares on the type itself: they hold wherever it stands, even in a
+/// request that should not have it.
+fn declared(field: &Field<'_, '_>, cx: &mut Context<'_>) {
+    devices::too_many(&field.child("selectors"), SELECTORS_MAX, cx);
+    known_mode(&field.child("allocationMode"), cx);
+    for toleration in field.child("tolerations").items() {
+        devices::declared_toleration(&toleration, cx);
     }
+}
+
+fn declared_alternatives(alternatives: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if devices::too_many(alternatives, ALTERNATIVES_MAX, cx) {
+        return;
+    }
+    for alternative in alternatives.items() {
+        class_name(&alternative.child("deviceClassName"), cx);
+        declared(&alternative, cx);
+    }
+    unique(alternatives, |item| item.child("name").text().to_owned(), cx);
+}
+
+fn class_name(class: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if class.text().is_empty() {
+        cx.issues.required(class, "");
+    } else {
+        invalid_all(class, class.text(), names::dns_subdomain(class.text()), cx.issues);
+    }
+}
+
+fn requirement(field: &Field<'_, '_>, name: &str, constraints: &Field<'_, '_>, cx: &mut Context<'_>) {
+    class_name(&field.child("deviceClassName"), cx);
     selectors(&field.child("selectors"), cx);
     derived_attributes(&field.child("derivedAttributes"), name, constraints, cx);
     allocation_mode(field, cx);
@@ -142,8 +168,13 @@ fn allocation_mode(field: &Field<'_, '_>, cx: &mut Context<'_>) {
         "" | "ExactCount" if number < 0 => {
             cx.issues.invalid_value(&count, number, "must be greater than zero");
         }
-        "" | "ExactCount" | "All" => {}
-        other => cx.issues.unsupported(&mode, other, &["All", "ExactCount"]),
+        _ => known_mode(&mode, cx),
+    }
+}
+
+fn known_mode(mode: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if !matches!(mode.text(), "" | "ExactCount" | "All") {
+        cx.issues.unsupported(mode, mode.text(), &["All", "ExactCount"]);
     }
 }
 
@@ -176,7 +207,7 @@ fn derived_attributes(
         if name.text().is_empty() {
             cx.issues.required(&name, "");
         } else {
-            devices::fully_qualified_name(&name, cx);
+            devices::attribute_reference(&name, cx);
             if !is_constrained(name.text(), request, constraints) {
                 let detail = "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request";
                 cx.issues.invalid(&name, name.text(), detail);
@@ -187,6 +218,8 @@ fn derived_attributes(
             cx.issues.required(&expression, "");
         } else if expression.text().len() > devices::EXPRESSION_MAX {
             cx.issues.too_long(&expression, devices::EXPRESSION_MAX);
+        } else if let Some(wrong) = cx.expressions.wrong_derived(expression.text()).filter(|_| !cx.stored) {
+            cx.issues.invalid(&expression, expression.text(), &wrong);
         }
     }
     unique(attributes, |item| item.child("name").text().to_owned(), cx);
@@ -209,9 +242,9 @@ fn constraint(constraint: &Field<'_, '_>, names: &RequestNames<'_>, cx: &mut Con
     let matched = constraint.child("matchAttribute");
     let distinct = constraint.child("distinctAttribute");
     if matched.is_set() {
-        devices::fully_qualified_name(&matched, cx);
+        devices::attribute_reference(&matched, cx);
     } else if distinct.is_set() {
-        devices::fully_qualified_name(&distinct, cx);
+        devices::attribute_reference(&distinct, cx);
     } else if cx.features.has(FeatureGate::DRAConsumableCapacity) {
         let detail = "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required";
         cx.issues.required(constraint, detail);

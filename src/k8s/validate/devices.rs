@@ -126,6 +126,16 @@ pub(super) fn fully_qualified_name(name: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
 }
 
+/// The name of an attribute in a claim: its domain may have no capitals, unlike a driver's.
+pub(super) fn attribute_reference(name: &Field<'_, '_>, cx: &mut Context<'_>) {
+    fully_qualified_name(name, cx);
+    let Some((domain, _)) = name.text().split_once('/') else { return };
+    if domain.to_lowercase() != domain {
+        let wrong = names::dns_subdomain(domain).into_iter().map(|text| format!("prefix: {text}"));
+        invalid_all(name, domain, wrong.collect(), cx.issues);
+    }
+}
+
 /// An identity in the form of RFC 4122.
 pub(super) fn uuid(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     let text = field.text();
@@ -178,19 +188,26 @@ fn taint_effect(effect: &Field<'_, '_>, cx: &mut Context<'_>) {
 
 /// A toleration of device taints. Its operator is `Equal` by default.
 pub(super) fn toleration(toleration: &Field<'_, '_>, cx: &mut Context<'_>) {
+    let value = toleration.child("value");
+    match toleration.child("operator").text() {
+        "Exists" if !value.text().is_empty() => {
+            cx.issues.invalid(&value, value.text(), "must be empty for operator `Exists`");
+        }
+        "" | "Equal" => invalid_all(&value, value.text(), names::label_value(value.text()), cx.issues),
+        _ => {}
+    }
+    declared_toleration(toleration, cx);
+}
+
+/// What upstream declares on the type of a toleration.
+pub(super) fn declared_toleration(toleration: &Field<'_, '_>, cx: &mut Context<'_>) {
     let key = toleration.child("key");
     if !key.text().is_empty() {
         invalid_all(&key, key.text(), names::label_key(key.text()), cx.issues);
     }
     let operator = toleration.child("operator");
-    let value = toleration.child("value");
-    match operator.text() {
-        "Exists" if !value.text().is_empty() => {
-            cx.issues.invalid(&value, value.text(), "must be empty for operator `Exists`");
-        }
-        "Exists" => {}
-        "" | "Equal" => invalid_all(&value, value.text(), names::label_value(value.text()), cx.issues),
-        other => cx.issues.unsupported(&operator, other, &["Equal", "Exists"]),
+    if !matches!(operator.text(), "" | "Equal" | "Exists") {
+        cx.issues.unsupported(&operator, operator.text(), &["Equal", "Exists"]);
     }
     let effect = toleration.child("effect");
     if !effect.text().is_empty() {

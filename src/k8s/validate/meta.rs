@@ -6,6 +6,7 @@ use super::names;
 use crate::k8s::field::Field;
 use crate::k8s::finding::Issues;
 use crate::k8s::kind::Kind;
+use crate::k8s::tree::Node;
 
 /// Most bytes of all annotations of an object together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
@@ -76,7 +77,14 @@ pub(super) fn annotations(annotations: &Field<'_, '_>, issues: &mut Issues) {
 
 fn owners(owners: &Field<'_, '_>, issues: &mut Issues) {
     let mut controller: Option<String> = None;
+    let mut seen: Vec<serde_json::Value> = Vec::new();
     for owner in owners.items() {
+        // An API server keeps one of equal references.
+        let content = owner.node().map_or(serde_json::Value::Null, Node::to_json);
+        if seen.contains(&content) {
+            continue;
+        }
+        seen.push(content);
         for name in ["apiVersion", "kind", "name", "uid"] {
             let field = owner.child(name);
             if field.text().is_empty() {

@@ -28,6 +28,12 @@ pub(super) fn pod(object: &Field<'_, '_>, cx: &mut Context<'_>) {
         }
     }
     claim_statuses(object, cx);
+    let status = object.child("status");
+    let nominated = status.child("nominatedNodeName");
+    if !nominated.text().is_empty() {
+        invalid_all(&nominated, nominated.text(), names::dns_subdomain(nominated.text()), cx.issues);
+    }
+    extended_claim_status(&status.child("extendedResourceClaimStatus"), &spec, cx);
 }
 
 /// A pod template of a workload.
@@ -167,5 +173,55 @@ fn claim_statuses(object: &Field<'_, '_>, cx: &mut Context<'_>) {
         if claim.is_set() {
             invalid_all(&claim, claim.text(), names::dns_subdomain(claim.text()), cx.issues);
         }
+    }
+}
+
+/// `status.extendedResourceClaimStatus`: which request serves which resource of which container.
+fn extended_claim_status(status: &Field<'_, '_>, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if !status.is_set() {
+        return;
+    }
+    let mappings = status.child("requestMappings");
+    if mappings.is_empty() {
+        cx.issues.required(&mappings, "at least one request mapping is required");
+    }
+    let (containers, inits) = (spec.child("containers"), spec.child("initContainers"));
+    let mut seen = BTreeSet::new();
+    for mapping in mappings.items() {
+        let [container, resource, request] =
+            ["containerName", "resourceName", "requestName"].map(|name| mapping.child(name));
+        let mut all = containers.items().chain(inits.items());
+        match all.find(|known| known.child("name").text() == container.text()) {
+            None => {
+                let detail =
+                    "must match the name of an entry in spec.initContainers.name or spec.containers.name";
+                cx.issues.invalid(&container, container.text(), detail);
+            }
+            // What is limited is requested by default.
+            Some(known) if !resources::names(&known.child("resources")).contains(resource.text()) => {
+                let detail = "must match the extended resource name of an entry in \
+                              spec.initContainers.resources.requests or spec.containers.resources.requests";
+                cx.issues.invalid(&resource, resource.text(), detail);
+            }
+            Some(_) => {}
+        }
+        // Upstream names no mapping here.
+        invalid_all(
+            &status.child("requestName"),
+            request.text(),
+            names::dns_label(request.text()),
+            cx.issues,
+        );
+        if !seen.insert((container.text(), resource.text(), request.text())) {
+            for field in [&container, &resource, &request] {
+                cx.issues.duplicate(field, field.text());
+            }
+        }
+    }
+    let claim = status.child("resourceClaimName");
+    if claim.text().is_empty() {
+        cx.issues.required(&claim, "");
+    } else {
+        invalid_all(&claim, claim.text(), names::dns_subdomain(claim.text()), cx.issues);
     }
 }

@@ -1,6 +1,7 @@
 //! Resource requests and limits.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use super::meta::invalid_all;
 use super::{Context, names};
@@ -26,6 +27,12 @@ const COUNTED: [&str; 9] = [
 /// `resources` of a container.
 pub(super) fn container(requirements: &Field<'_, '_>, cx: &mut Context<'_>) {
     requests_and_limits(requirements, container_resource, cx);
+}
+
+/// The resources that a container requests, by itself or by a limit.
+pub(super) fn names<'n>(requirements: &Field<'n, '_>) -> BTreeSet<&'n str> {
+    let (limits, requests) = (requirements.child("limits"), requirements.child("requests"));
+    limits.entries().chain(requests.entries()).map(|(name, _)| name).collect()
 }
 
 /// What running the pod costs by itself.
@@ -68,7 +75,8 @@ fn amount(field: &Field<'_, '_>) -> Option<Quantity> {
 }
 
 fn find(list: &Field<'_, '_>, name: &str) -> Option<Quantity> {
-    list.entries().find(|(key, _)| *key == name).and_then(|(_, field)| amount(&field))
+    // `null` is as good as zero.
+    list.entries().find(|(key, _)| *key == name).map(|(_, field)| amount(&field).unwrap_or_default())
 }
 
 /// What the containers of a pod request of a resource in all, by the rules of init containers.
@@ -108,7 +116,7 @@ fn requests_and_limits(
         resource_amount(&field, name, cx);
     }
     for (name, request) in requests.entries() {
-        let Some(wanted) = amount(&request) else { continue };
+        let wanted = amount(&request).unwrap_or_default();
         let is_exact = !names::is_overcommitted(name);
         match find(&limits, name).map(|limit| (wanted.compare(&limit), limit)) {
             Some((Ordering::Less | Ordering::Greater, limit)) if is_exact => {

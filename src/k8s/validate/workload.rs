@@ -1,7 +1,7 @@
 //! Workloads: their template, and that they select the pods that it makes.
 
-use super::meta::json;
-use super::{Context, pod, selector};
+use super::meta::{invalid_all, json};
+use super::{Context, names, pod, selector};
 use crate::k8s::field::Field;
 use crate::k8s::kind::Kind;
 
@@ -13,10 +13,15 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
             cx.issues.invalid_value(&field, number, "must be greater than or equal to 0");
         }
     }
+    let service = spec.child("serviceName");
+    if kind == Kind::StatefulSet && !service.text().is_empty() {
+        invalid_all(&service, service.text(), names::dns_label(service.text()), cx.issues);
+    }
     let template = spec.child("template");
     // The selector of a Job is made by the API server.
-    if kind != Kind::Job {
-        selection(kind, &spec.child("selector"), &template, cx);
+    let selects = kind == Kind::Job || selection(kind, &spec.child("selector"), &template, cx);
+    if !selects && matches!(kind, Kind::Deployment | Kind::ReplicaSet) {
+        return; // upstream looks at their template with a selector only
     }
     pod::template(&template, cx);
     let template = template.child("spec");
@@ -39,7 +44,8 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
 }
 
-fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) {
+/// Whether the selector has the form of one, if there is any.
+fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &mut Context<'_>) -> bool {
     let metadata = template.child("metadata");
     let labels = metadata.child("labels");
     let unmatched = "`selector` does not match template `labels`";
@@ -48,18 +54,17 @@ fn selection(kind: Kind, field: &Field<'_, '_>, template: &Field<'_, '_>, cx: &m
             cx.issues.required(field, "");
         }
         cx.issues.invalid_value(&labels, json(&labels), unmatched);
-        return;
+        return true;
     }
     let before = cx.issues.list().len();
     selector::label_selector(field, cx.issues);
+    let is_formed = cx.issues.list().len() == before;
     if field.child("matchLabels").is_empty() && field.child("matchExpressions").is_empty() {
         let detail = format!("empty selector is invalid for {}", kind.as_str().to_lowercase());
         cx.issues.invalid_value(field, json(field), &detail);
     }
-    if cx.issues.list().len() > before {
-        return;
-    }
-    if !selector::selects(field, &labels) {
+    if cx.issues.list().len() == before && !selector::selects(field, &labels) {
         cx.issues.invalid_value(&labels, json(&labels), unmatched);
     }
+    is_formed
 }
