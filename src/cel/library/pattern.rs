@@ -288,15 +288,13 @@ impl Translator<'_> {
         let mut first = true;
         while first || self.peek() != Some(']') {
             first = false;
-            if self.rest.starts_with("[:")
-                && let Some(end) = self.rest.find(":]")
-            {
-                let name = self.rest[2..end].trim_start_matches('^');
-                if !NAMES.contains(&name) {
+            // Without an end it is no name: `[[:]` is a bracket or a colon.
+            if let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
+                if !NAMES.contains(&name.strip_prefix('^').unwrap_or(name)) {
                     return Err("invalid character class range");
                 }
-                self.out.push_str(&self.rest[..end + 2]);
-                self.rest = &self.rest[end + 2..];
+                let _ = write!(self.out, "[:{name}:]");
+                self.rest = rest;
                 continue;
             }
             let escaped = self.take("\\");

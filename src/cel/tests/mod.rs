@@ -1,4 +1,5 @@
 //! Expressions, devices and upstream's answers.
 
 mod hostile;
+mod patterns;
 mod upstream;
