@@ -60,7 +60,7 @@ impl Expressions {
             return known.clone();
         }
         let wrong = match cel::compile(expression, &self.environment) {
-            Ok(_) | Err(CompileError::Unsupported { .. } | CompileError::TooComplex) => None,
+            Ok(_) | Err(CompileError::TooComplex) => None,
             Err(error) => Some(error.to_string()),
         };
         self.known.insert(expression.into(), wrong.clone());
