@@ -1,7 +1,7 @@
 //! The answers of both sides to one expression, in the form in which they are compared.
 
 use serde_json::{Value, json};
-use stowplan::cel::{self, COST_LIMIT, CompileError, DeviceInput, Environment, EvalError, Program};
+use stowplan::cel::{self, COST_LIMIT, DeviceInput, Environment, EvalError, Program};
 use stowplan::model::AttributeValue;
 
 use crate::devices::Device;
@@ -13,8 +13,6 @@ pub enum Answer {
     Refused(String),
     /// It compiles; one outcome a device.
     Compiled(Vec<Outcome>),
-    /// This project does not know the function yet.
-    Unsupported,
     /// Upstream's code panicked.
     Panic(String),
     /// What is said of two quantities or versions.
@@ -55,7 +53,6 @@ impl Answer {
         let compile = if derived { cel::compile_derived } else { cel::compile };
         let program = match compile(expression, env) {
             Ok(program) => program,
-            Err(CompileError::Unsupported { .. }) => return Self::Unsupported,
             Err(error) => return Self::Refused(error.to_string()),
         };
         Self::Compiled(devices.iter().map(|device| Outcome::ours(&program, derived, device)).collect())
@@ -90,7 +87,6 @@ impl Answer {
     pub fn class(&self) -> &'static str {
         match self {
             Self::Refused(_) => "refused",
-            Self::Unsupported => "unsupported",
             Self::Panic(_) => "panic",
             Self::Numbers(_) => "numbers",
             Self::Compiled(outcomes) if outcomes.iter().any(|o| o.result.contains("cost limit exceeded")) => {

@@ -116,13 +116,6 @@ pub const DIFFERENCES: &[Difference] = &[
         // Only asking again can tell.
         shows: |_, _| false,
     },
-    Difference {
-        name: "functions to come",
-        what: "This project refuses a function by name that upstream has.",
-        why: "It does not have it yet.",
-        link: "https://kubernetes.io/docs/reference/using-api/cel/",
-        shows: |ours, _| *ours == Answer::Unsupported,
-    },
 ];
 
 /// Whether every pair of outcomes is equal or shows a difference.

@@ -74,6 +74,14 @@ fn size(value: &Value<'_>) -> u64 {
         Value::Bytes(bytes) => bytes.len(),
         Value::List(list) => list.len(),
         Value::Map(map) => map.len(),
+        Value::Ip(address) => {
+            if address.is_ipv4() {
+                4
+            } else {
+                16
+            }
+        }
+        Value::Cidr(cidr) => usize::from(cidr.bits).div_ceil(8),
         Value::Optional(Some(value)) => return size(value),
         _ => 1,
     }) as u64
@@ -81,6 +89,19 @@ fn size(value: &Value<'_>) -> u64 {
 
 fn outcome_size(value: &Outcome<'_>) -> u64 {
     value.as_ref().map_or(1, size)
+}
+
+/// Whether it is of a type of Kubernetes, whose equality costs one.
+fn is_kubernetes(value: &Outcome<'_>) -> bool {
+    matches!(
+        value,
+        Ok(Value::Quantity { .. }
+            | Value::Semver(_)
+            | Value::Ip(_)
+            | Value::Cidr(_)
+            | Value::Url(_)
+            | Value::Format(_))
+    )
 }
 
 /// What a call costs, given its arguments and result, failures among them.
@@ -96,6 +117,9 @@ pub(super) fn of_call(
     {
         return cost;
     }
+    if let Some(cost) = of_address(function, overload, args) {
+        return cost;
+    }
     match function {
         Function::IsSorted
         | Function::Sum
@@ -104,7 +128,20 @@ pub(super) fn of_call(
         | Function::IndexOf
         | Function::LastIndexOf
         | Function::Includes => args.first().map_or(0, |arg| arg.as_ref().map_or(1, traversal_of)),
-        Function::LowerAscii
+        Function::Check => 350_000,
+        Function::FieldSelector | Function::LabelSelector => {
+            let length = arg(1);
+            let requirements = u64::from(LIST).saturating_add(length.div_ceil(2).saturating_mul(50));
+            requirements.saturating_add(traversal(length, TRAVERSAL))
+        }
+        Function::Find | Function::FindAll => {
+            traversal(arg(0).saturating_add(1), TRAVERSAL).saturating_mul(traversal(arg(1), PATTERN))
+        }
+        Function::Validate if let Some(Ok(Value::Format(format))) = args.first() => {
+            traversal(arg(1).saturating_add(1), TRAVERSAL).saturating_mul(traversal(format.pattern, PATTERN))
+        }
+        Function::Url
+        | Function::LowerAscii
         | Function::UpperAscii
         | Function::Substring
         | Function::Trim
@@ -130,7 +167,7 @@ pub(super) fn of_call(
         Function::Matches if overload == Some(OLDER_MATCHES) => 1,
         Function::StartsWith | Function::EndsWith => traversal(arg(1), TRAVERSAL),
         Function::In if overload == Some("in_list") => arg(1),
-        Function::Equals if matches!(args.first(), Some(Ok(Value::Quantity { .. } | Value::Semver(_)))) => 1,
+        Function::Equals if args.first().is_some_and(is_kubernetes) => 1,
         Function::Equals | Function::NotEquals => traversal(arg(0).min(arg(1)), TRAVERSAL),
         Function::Less | Function::LessEquals | Function::Greater | Function::GreaterEquals
             if matches!(overload, Some("string" | "bytes")) =>
@@ -146,6 +183,24 @@ pub(super) fn of_call(
         Function::Contains => traversal(arg(0), TRAVERSAL).saturating_mul(traversal(arg(1), TRAVERSAL)),
         _ => 1,
     }
+}
+
+/// What a function of an address or network costs, if it is not one. Networks count the bytes of their
+/// prefix.
+fn of_address(function: Function, overload: Option<&str>, args: &[Outcome<'_>]) -> Option<u64> {
+    let arg = |at: usize| args.get(at).map_or(1, outcome_size);
+    let parsed = |text: &str| if overload == Some(text) { traversal(arg(1), TRAVERSAL) } else { 0 };
+    let both = traversal(arg(0).saturating_mul(2), TRAVERSAL);
+    Some(match function {
+        Function::IpIsCanonical => both,
+        Function::Ip if overload == Some("cidr_ip") => 1,
+        Function::Ip | Function::IsIp | Function::Cidr | Function::IsCidr => traversal(arg(0), TRAVERSAL),
+        Function::ContainsIp => both + parsed("cidr_contains_ip_string"),
+        Function::ContainsCidr => {
+            both + traversal(arg(0), TRAVERSAL) + 1 + parsed("cidr_contains_cidr_string")
+        }
+        _ => return None,
+    })
 }
 
 /// The functions that count by the overload that the checker found.

@@ -71,6 +71,12 @@ fn native(value: &Value<'_>) -> &'static str {
         Value::Optional(_) => "<nil>",
         Value::List(_) => "[]ref.Val",
         Value::Map(map) => map.native(),
+        Value::Duration(_) => "time.Duration",
+        Value::Timestamp(_) => "time.Time",
+        Value::Ip(_) => "netip.Addr",
+        Value::Cidr(_) => "netip.Prefix",
+        Value::Url(_) => "*url.URL",
+        Value::Format(_) => "cel.Format",
     }
 }
 

@@ -37,15 +37,6 @@ pub enum CompileError {
         /// The failure.
         reason: String,
     },
-    /// It uses a function that Kubernetes' environment has and this one does not yet.
-    Unsupported {
-        /// The function.
-        function: String,
-        /// The line, from 1.
-        line: u32,
-        /// The column in characters, from 1.
-        column: u32,
-    },
     /// It is longer than the API allows (10 KiB).
     TooLong {
         /// The length in bytes.
@@ -62,7 +53,6 @@ impl CompileError {
             Self::Invalid { issues, .. } => {
                 issues.first().map(|issue| (issue.line, issue.column)).filter(|(line, _)| *line > 0)
             }
-            Self::Unsupported { line, column, .. } => Some((*line, *column)),
             _ => None,
         }
     }
@@ -83,9 +73,6 @@ impl fmt::Display for CompileError {
             }
             Self::ResultType { found, wanted } => write!(f, "must evaluate to {wanted}, not {found}"),
             Self::Instantiation { reason } => write!(f, "program instantiation failed: {reason}"),
-            Self::Unsupported { function, .. } => {
-                write!(f, "function '{function}' of the Kubernetes CEL environment is not supported yet")
-            }
             Self::TooLong { length } => {
                 write!(f, "expression of {length} bytes is too long, may not be more than 10240 bytes")
             }

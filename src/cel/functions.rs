@@ -35,6 +35,8 @@ const ORDERED: &[&str] = &[
     "double_uint64(double, uint) -> bool",
     "string(string, string) -> bool",
     "bytes(bytes, bytes) -> bool",
+    "timestamp(timestamp, timestamp) -> bool",
+    "duration(duration, duration) -> bool",
 ];
 
 // An overload is `id(argument types) -> result`; a leading dot marks a method, whose first
@@ -49,13 +51,19 @@ functions! {
     NotEquals = "_!=_" &["not_equals(A, A) -> bool"];
     Add = "_+_" &[
         "add_bytes(bytes, bytes) -> bytes", "add_double(double, double) -> double",
+        "add_duration_duration(duration, duration) -> duration",
+        "add_duration_timestamp(duration, timestamp) -> timestamp",
+        "add_timestamp_duration(timestamp, duration) -> timestamp",
         "add_int64(int, int) -> int", "add_list(list(A), list(A)) -> list(A)",
         "add_string(string, string) -> string", "add_uint64(uint, uint) -> uint"];
     Divide = "_/_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
     Modulo = "_%_" &["int64(int, int) -> int", "uint64(uint, uint) -> uint"];
     Multiply = "_*_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
     Negate = "-_" &["double(double) -> double", "int64(int) -> int"];
-    Subtract = "_-_" &["double(double, double) -> double", "int64(int, int) -> int", "uint64(uint, uint) -> uint"];
+    Subtract = "_-_" &[
+        "double(double, double) -> double", "duration_duration(duration, duration) -> duration",
+        "int64(int, int) -> int", "timestamp_duration(timestamp, duration) -> timestamp",
+        "timestamp_timestamp(timestamp, timestamp) -> duration", "uint64(uint, uint) -> uint"];
     Less = "_<_" ORDERED;
     LessEquals = "_<=_" ORDERED;
     Greater = "_>_" ORDERED;
@@ -81,14 +89,22 @@ functions! {
     ToDouble = "double" &[
         "double_to_double(double) -> double", "int64_to_double(int) -> double",
         "string_to_double(string) -> double", "uint64_to_double(uint) -> double"];
+    ToDuration = "duration" &[
+        "duration_to_duration(duration) -> duration", "string_to_duration(string) -> duration"];
     ToDyn = "dyn" &["to_dyn(A) -> dyn"];
     ToInt = "int" &[
-        "int64_to_int64(int) -> int", "double_to_int64(double) -> int", "string_to_int64(string) -> int",
+        "int64_to_int64(int) -> int", "double_to_int64(double) -> int", "duration_to_int64(duration) -> int",
+        "string_to_int64(string) -> int", "timestamp_to_int64(timestamp) -> int",
         "uint64_to_int64(uint) -> int"];
     ToString = "string" &[
         "string_to_string(string) -> string", "bool_to_string(bool) -> string",
         "bytes_to_string(bytes) -> string", "double_to_string(double) -> string",
-        "int64_to_string(int) -> string", "uint64_to_string(uint) -> string"];
+        "duration_to_string(duration) -> string", "int64_to_string(int) -> string",
+        "timestamp_to_string(timestamp) -> string", "uint64_to_string(uint) -> string",
+        "ip_to_string(ip) -> string", "cidr_to_string(cidr) -> string"];
+    ToTimestamp = "timestamp" &[
+        "timestamp_to_timestamp(timestamp) -> timestamp", "int64_to_timestamp(int) -> timestamp",
+        "string_to_timestamp(string) -> timestamp"];
     ToUint = "uint" &[
         "uint64_to_uint64(uint) -> uint", "double_to_uint64(double) -> uint", "int64_to_uint64(int) -> uint",
         "string_to_uint64(string) -> uint"];
@@ -96,6 +112,31 @@ functions! {
     EndsWith = "endsWith" &[".ends_with_string(string, string) -> bool"];
     StartsWith = "startsWith" &[".starts_with_string(string, string) -> bool"];
     Matches = "matches" &["matches(string, string) -> bool", ".matches_string(string, string) -> bool"];
+
+    GetFullYear = "getFullYear" &[
+        ".timestamp_to_year(timestamp) -> int", ".timestamp_to_year_with_tz(timestamp, string) -> int"];
+    GetMonth = "getMonth" &[
+        ".timestamp_to_month(timestamp) -> int", ".timestamp_to_month_with_tz(timestamp, string) -> int"];
+    GetDayOfYear = "getDayOfYear" &[
+        ".timestamp_to_day_of_year(timestamp) -> int", ".timestamp_to_day_of_year_with_tz(timestamp, string) -> int"];
+    GetDayOfMonth = "getDayOfMonth" &[
+        ".timestamp_to_day_of_month(timestamp) -> int", ".timestamp_to_day_of_month_with_tz(timestamp, string) -> int"];
+    GetDate = "getDate" &[
+        ".timestamp_to_day_of_month_1_based(timestamp) -> int", ".timestamp_to_day_of_month_1_based_with_tz(timestamp, string) -> int"];
+    GetDayOfWeek = "getDayOfWeek" &[
+        ".timestamp_to_day_of_week(timestamp) -> int", ".timestamp_to_day_of_week_with_tz(timestamp, string) -> int"];
+    GetHours = "getHours" &[
+        ".timestamp_to_hours(timestamp) -> int", ".timestamp_to_hours_with_tz(timestamp, string) -> int",
+        ".duration_to_hours(duration) -> int"];
+    GetMinutes = "getMinutes" &[
+        ".timestamp_to_minutes(timestamp) -> int", ".timestamp_to_minutes_with_tz(timestamp, string) -> int",
+        ".duration_to_minutes(duration) -> int"];
+    GetSeconds = "getSeconds" &[
+        ".timestamp_to_seconds(timestamp) -> int", ".timestamp_to_seconds_tz(timestamp, string) -> int",
+        ".duration_to_seconds(duration) -> int"];
+    GetMilliseconds = "getMilliseconds" &[
+        ".timestamp_to_milliseconds(timestamp) -> int", ".timestamp_to_milliseconds_with_tz(timestamp, string) -> int",
+        ".duration_to_milliseconds(duration) -> int"];
 
     OptionalOf = "optional.of" &["optional_of(A) -> optional(A)"];
     OptionalOfNonZero = "optional.ofNonZeroValue" &["optional_ofNonZeroValue(A) -> optional(A)"];
@@ -111,6 +152,11 @@ functions! {
     MapInsert = "cel.@mapInsert" &[
         "@mapInsert_map_key_value(map(A, B), A, B) -> map(A, B)",
         "@mapInsert_map_map(map(A, B), map(A, B)) -> map(A, B)"];
+
+    Find = "find" &[".string_find_string(string, string) -> string"];
+    FindAll = "findAll" &[
+        ".string_find_all_string(string, string) -> list(string)",
+        ".string_find_all_string_int(string, string, int) -> list(string)"];
 
     CharAt = "charAt" &[".string_char_at_int(string, int) -> string"];
     IndexOf = "indexOf" &[
@@ -138,17 +184,23 @@ functions! {
     IsSorted = "isSorted" &[
         ".list_int_is_sorted_bool(list(int)) -> bool", ".list_uint_is_sorted_bool(list(uint)) -> bool",
         ".list_double_is_sorted_bool(list(double)) -> bool", ".list_bool_is_sorted_bool(list(bool)) -> bool",
+        ".list_duration_is_sorted_bool(list(duration)) -> bool",
+        ".list_timestamp_is_sorted_bool(list(timestamp)) -> bool",
         ".list_string_is_sorted_bool(list(string)) -> bool", ".list_bytes_is_sorted_bool(list(bytes)) -> bool"];
     Sum = "sum" &[
         ".list_int_sum_int(list(int)) -> int", ".list_uint_sum_uint(list(uint)) -> uint",
-        ".list_double_sum_double(list(double)) -> double"];
+        ".list_double_sum_double(list(double)) -> double", ".list_duration_sum_duration(list(duration)) -> duration"];
     Max = "max" &[
         ".list_int_max_int(list(int)) -> int", ".list_uint_max_uint(list(uint)) -> uint",
         ".list_double_max_double(list(double)) -> double", ".list_bool_max_bool(list(bool)) -> bool",
+        ".list_duration_max_duration(list(duration)) -> duration",
+        ".list_timestamp_max_timestamp(list(timestamp)) -> timestamp",
         ".list_string_max_string(list(string)) -> string", ".list_bytes_max_bytes(list(bytes)) -> bytes"];
     Min = "min" &[
         ".list_int_min_int(list(int)) -> int", ".list_uint_min_uint(list(uint)) -> uint",
         ".list_double_min_double(list(double)) -> double", ".list_bool_min_bool(list(bool)) -> bool",
+        ".list_duration_min_duration(list(duration)) -> duration",
+        ".list_timestamp_min_timestamp(list(timestamp)) -> timestamp",
         ".list_string_min_string(list(string)) -> string", ".list_bytes_min_bytes(list(bytes)) -> bytes"];
     Includes = "includes" &[".list_includes_dyn_dyn(dyn, dyn) -> bool"];
     Slice = "slice" &[".list_slice(list(A), int, int) -> list(A)"];
@@ -157,12 +209,16 @@ functions! {
     Sort = "sort" &[
         ".list_int_sort(list(int)) -> list(int)", ".list_uint_sort(list(uint)) -> list(uint)",
         ".list_double_sort(list(double)) -> list(double)", ".list_bool_sort(list(bool)) -> list(bool)",
+        ".list_google.protobuf.Duration_sort(list(duration)) -> list(duration)",
+        ".list_google.protobuf.Timestamp_sort(list(timestamp)) -> list(timestamp)",
         ".list_string_sort(list(string)) -> list(string)", ".list_bytes_sort(list(bytes)) -> list(bytes)"];
     SortByKeys = "@sortByAssociatedKeys" &[
         ".list_int_sortByAssociatedKeys(list(A), list(int)) -> list(A)",
         ".list_uint_sortByAssociatedKeys(list(A), list(uint)) -> list(A)",
         ".list_double_sortByAssociatedKeys(list(A), list(double)) -> list(A)",
         ".list_bool_sortByAssociatedKeys(list(A), list(bool)) -> list(A)",
+        ".list_google.protobuf.Duration_sortByAssociatedKeys(list(A), list(duration)) -> list(A)",
+        ".list_google.protobuf.Timestamp_sortByAssociatedKeys(list(A), list(timestamp)) -> list(A)",
         ".list_string_sortByAssociatedKeys(list(A), list(string)) -> list(A)",
         ".list_bytes_sortByAssociatedKeys(list(A), list(bytes)) -> list(A)"];
     Range = "lists.range" &["lists_range(int) -> list(int)"];
@@ -193,82 +249,66 @@ functions! {
     Major = "major" &[".semver_major(semver) -> int"];
     Minor = "minor" &[".semver_minor(semver) -> int"];
     Patch = "patch" &[".semver_patch(semver) -> int"];
-}
 
-/// Functions that Kubernetes' environment has and this one does not yet: their use is refused by
-/// name, never answered wrongly.
-const UNSUPPORTED: &[&str] = &[
-    "duration",
-    "timestamp",
-    "getFullYear",
-    "getMonth",
-    "getDayOfYear",
-    "getDate",
-    "getDayOfMonth",
-    "getDayOfWeek",
-    "getHours",
-    "getMinutes",
-    "getSeconds",
-    "getMilliseconds",
-    "url",
-    "isURL",
-    "getScheme",
-    "getHost",
-    "getHostname",
-    "getPort",
-    "getEscapedPath",
-    "getQuery",
-    "find",
-    "findAll",
-    "ip",
-    "isIP",
-    "ip.isCanonical",
-    "family",
-    "isUnspecified",
-    "isLoopback",
-    "isLinkLocalMulticast",
-    "isLinkLocalUnicast",
-    "isGlobalUnicast",
-    "cidr",
-    "isCIDR",
-    "containsIP",
-    "containsCIDR",
-    "prefixLength",
-    "masked",
-    "format.named",
-    "format.dns1123Label",
-    "format.dns1123Subdomain",
-    "format.dns1035Label",
-    "format.qualifiedName",
-    "format.dns1123LabelPrefix",
-    "format.dns1123SubdomainPrefix",
-    "format.dns1035LabelPrefix",
-    "format.labelValue",
-    "format.uri",
-    "format.uuid",
-    "format.byte",
-    "format.date",
-    "format.datetime",
-    "validate",
-    "path",
-    "group",
-    "serviceAccount",
-    "resource",
-    "subresource",
-    "namespace",
-    "name",
-    "check",
-    "allowed",
-    "reason",
-    "error",
-    "errored",
-    "fieldSelector",
-    "labelSelector",
-];
+    Ip = "ip" &["string_to_ip(string) -> ip", ".cidr_ip(cidr) -> ip"];
+    IsIp = "isIP" &["is_ip(string) -> bool"];
+    IpIsCanonical = "ip.isCanonical" &["ip_is_canonical(string) -> bool"];
+    Family = "family" &[".ip_family(ip) -> int"];
+    IsUnspecified = "isUnspecified" &[".ip_is_unspecified(ip) -> bool"];
+    IsLoopback = "isLoopback" &[".ip_is_loopback(ip) -> bool"];
+    IsLinkLocalMulticast = "isLinkLocalMulticast" &[".ip_is_link_local_multicast(ip) -> bool"];
+    IsLinkLocalUnicast = "isLinkLocalUnicast" &[".ip_is_link_local_unicast(ip) -> bool"];
+    IsGlobalUnicast = "isGlobalUnicast" &[".ip_is_global_unicast(ip) -> bool"];
+    Cidr = "cidr" &["string_to_cidr(string) -> cidr"];
+    IsCidr = "isCIDR" &["is_cidr(string) -> bool"];
+    ContainsIp = "containsIP" &[
+        ".cidr_contains_ip_string(cidr, string) -> bool", ".cidr_contains_ip_ip(cidr, ip) -> bool"];
+    ContainsCidr = "containsCIDR" &[
+        ".cidr_contains_cidr_string(cidr, string) -> bool", ".cidr_contains_cidr(cidr, cidr) -> bool"];
+    PrefixLength = "prefixLength" &[".cidr_prefix_length(cidr) -> int"];
+    Masked = "masked" &[".cidr_masked(cidr) -> cidr"];
 
-/// Whether Kubernetes' environment has the function, but this one not yet.
-pub(super) fn is_unsupported(name: &str) -> bool {
-    UNSUPPORTED.contains(&name)
+    Url = "url" &["string_to_url(string) -> url"];
+    IsUrl = "isURL" &["is_url_string(string) -> bool"];
+    GetScheme = "getScheme" &[".url_get_scheme(url) -> string"];
+    GetHost = "getHost" &[".url_get_host(url) -> string"];
+    GetHostname = "getHostname" &[".url_get_hostname(url) -> string"];
+    GetPort = "getPort" &[".url_get_port(url) -> string"];
+    GetEscapedPath = "getEscapedPath" &[".url_get_escaped_path(url) -> string"];
+    GetQuery = "getQuery" &[".url_get_query(url) -> map(string, list(string))"];
+
+    FormatNamed = "format.named" &["format-named(string) -> optional(namedformat)"];
+    FormatDns1123Label = "format.dns1123Label" &["format.dns1123Label() -> namedformat"];
+    FormatDns1123Subdomain = "format.dns1123Subdomain" &["format.dns1123Subdomain() -> namedformat"];
+    FormatDns1035Label = "format.dns1035Label" &["format.dns1035Label() -> namedformat"];
+    FormatQualifiedName = "format.qualifiedName" &["format.qualifiedName() -> namedformat"];
+    FormatDns1123LabelPrefix = "format.dns1123LabelPrefix" &["format.dns1123LabelPrefix() -> namedformat"];
+    FormatDns1123SubdomainPrefix = "format.dns1123SubdomainPrefix" &["format.dns1123SubdomainPrefix() -> namedformat"];
+    FormatDns1035LabelPrefix = "format.dns1035LabelPrefix" &["format.dns1035LabelPrefix() -> namedformat"];
+    FormatLabelValue = "format.labelValue" &["format.labelValue() -> namedformat"];
+    FormatUri = "format.uri" &["format.uri() -> namedformat"];
+    FormatUuid = "format.uuid" &["format.uuid() -> namedformat"];
+    FormatByte = "format.byte" &["format.byte() -> namedformat"];
+    FormatDate = "format.date" &["format.date() -> namedformat"];
+    FormatDatetime = "format.datetime" &["format.datetime() -> namedformat"];
+    Validate = "validate" &[".format-validate(namedformat, string) -> optional(list(string))"];
+
+    // There is no variable of these types, so that no call ever succeeds.
+    AuthorizerPath = "path" &[".authorizer_path(authorizer, string) -> pathcheck"];
+    AuthorizerGroup = "group" &[".authorizer_group(authorizer, string) -> groupcheck"];
+    ServiceAccount = "serviceAccount" &[".authorizer_serviceaccount(authorizer, string, string) -> authorizer"];
+    Resource = "resource" &[".groupcheck_resource(groupcheck, string) -> resourcecheck"];
+    Subresource = "subresource" &[".resourcecheck_subresource(resourcecheck, string) -> resourcecheck"];
+    Namespace = "namespace" &[".resourcecheck_namespace(resourcecheck, string) -> resourcecheck"];
+    ResourceName = "name" &[".resourcecheck_name(resourcecheck, string) -> resourcecheck"];
+    FieldSelector = "fieldSelector" &[".authorizer_fieldselector(resourcecheck, string) -> resourcecheck"];
+    LabelSelector = "labelSelector" &[".authorizer_labelselector(resourcecheck, string) -> resourcecheck"];
+    Check = "check" &[
+        ".pathcheck_check(pathcheck, string) -> decision", ".resourcecheck_check(resourcecheck, string) -> decision"];
+    Errored = "errored" &[".decision_errored(decision) -> bool"];
+    DecisionError = "error" &[".decision_error(decision) -> string"];
+    Allowed = "allowed" &[".decision_allowed(decision) -> bool"];
+    Reason = "reason" &[".decision_reason(decision) -> string"];
 }
 
 /// One signature of a function.

@@ -111,10 +111,6 @@ fn compile_typed(
     let checked = checker::check(&ast, root, env).map_err(|failure| match failure {
         checker::Failure::Findings(findings) => invalid(findings),
         checker::Failure::TooComplex => CompileError::TooComplex,
-        checker::Failure::Unsupported { function, offset } => {
-            let (line, column) = parser::place(expression, offset);
-            CompileError::Unsupported { function, line, column }
-        }
     })?;
     let findings = validate::validate(&ast, root, &checked);
     if !findings.is_empty() {

@@ -101,11 +101,14 @@ pub(super) enum Op {
         overload: Option<&'static str>,
         count: u32,
     },
-    /// `matches` with a constant pattern, whose text is below `regex` among the constants.
-    Matches {
+    /// `matches`, `find` or `findAll` with a constant pattern, whose text is also among the constants;
+    /// `limited`: with the most matches to find on the stack.
+    Regex {
+        function: Function,
         regex: u32,
         pattern: u32,
         overload: &'static str,
+        limited: bool,
     },
     /// `in` on a list of constants, which upstream counts as nothing.
     InSet {

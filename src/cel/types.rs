@@ -19,7 +19,9 @@ pub(super) enum Type {
     Int,
     String,
     Uint,
-    /// An object, by name: the device, quantities, versions.
+    Duration,
+    Timestamp,
+    /// An object, by name: the device, quantities, versions, addresses.
     Object(&'static str),
     List(Arc<Type>),
     Map(Arc<(Type, Type)>),
@@ -38,6 +40,25 @@ pub(super) const DEVICE: Type = Type::Object("kubernetes.DRADevice");
 pub(super) const QUANTITY: Type = Type::Object("kubernetes.Quantity");
 /// `kubernetes.Semver`.
 pub(super) const SEMVER: Type = Type::Object("kubernetes.Semver");
+/// `net.IP`.
+pub(super) const IP: Type = Type::Object("net.IP");
+/// `net.CIDR`.
+pub(super) const CIDR: Type = Type::Object("net.CIDR");
+
+/// How a declaration writes the names of objects.
+const OBJECTS: [(&str, Type); 11] = [
+    ("quantity", QUANTITY),
+    ("semver", SEMVER),
+    ("ip", IP),
+    ("cidr", CIDR),
+    ("url", Type::Object("kubernetes.URL")),
+    ("namedformat", Type::Object("kubernetes.NamedFormat")),
+    ("authorizer", Type::Object("kubernetes.authorization.Authorizer")),
+    ("pathcheck", Type::Object("kubernetes.authorization.PathCheck")),
+    ("groupcheck", Type::Object("kubernetes.authorization.GroupCheck")),
+    ("resourcecheck", Type::Object("kubernetes.authorization.ResourceCheck")),
+    ("decision", Type::Object("kubernetes.authorization.Decision")),
+];
 
 impl Type {
     pub(super) fn list(element: Self) -> Self {
@@ -107,11 +128,14 @@ impl Type {
             "int" => Self::Int,
             "string" => Self::String,
             "uint" => Self::Uint,
-            "quantity" => QUANTITY,
-            "semver" => SEMVER,
+            "duration" => Self::Duration,
+            "timestamp" => Self::Timestamp,
             "A" => Self::Parameter(0),
             "B" => Self::Parameter(1),
-            _ => Self::Dyn,
+            name => {
+                let object = OBJECTS.iter().find(|(known, _)| *known == name);
+                object.map_or(Self::Dyn, |(_, ty)| ty.clone())
+            }
         }
     }
 
@@ -142,6 +166,12 @@ impl fmt::Display for Type {
             Self::Int => f.write_str("int"),
             Self::String => f.write_str("string"),
             Self::Uint => f.write_str("uint"),
+            Self::Duration => {
+                f.write_str(if f.alternate() { "google.protobuf.Duration" } else { "duration" })
+            }
+            Self::Timestamp => {
+                f.write_str(if f.alternate() { "google.protobuf.Timestamp" } else { "timestamp" })
+            }
             Self::Object(name) => f.write_str(name),
             Self::List(element) => of(f, "list", &[element]),
             Self::Map(entry) => of(f, "map", &[&entry.0, &entry.1]),
@@ -233,7 +263,10 @@ impl Substitution {
         match (from, to) {
             (from, to) if from.is_dyn_or_error() || to.is_dyn_or_error() => true,
             (Type::Null, other) | (other, Type::Null) => {
-                matches!(other, Type::Null | Type::Object(_) | Type::Optional(_))
+                matches!(
+                    other,
+                    Type::Null | Type::Object(_) | Type::Optional(_) | Type::Duration | Type::Timestamp
+                )
             }
             (Type::Meta(_), Type::Meta(_)) => true,
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.unify(a, b),

@@ -1,12 +1,16 @@
 //! What upstream finds out about literals once the types are right: mixed lists and maps, patterns,
 //! format strings (cel-go's `cel/validator.go` and `ext/formatting.go`).
 
+use std::sync::Arc;
+
 use super::ast::{Ast, Expr, ExprId, Literal};
 use super::checker::{Checked, Reference};
+use super::cost::{COST_LIMIT, Meter};
 use super::functions::Function;
 use super::library;
 use super::parser::Finding;
 use super::types::Type;
+use super::value::Value;
 
 /// How many nodes are visited before those that were are left out.
 const VISITS_MAX: usize = 10_000;
@@ -82,6 +86,7 @@ impl Validator<'_> {
             Expr::Call { target, args, .. } => match self.called(id) {
                 Some(Function::Matches) => self.pattern(args),
                 Some(Function::Format) => self.format(id, *target, args),
+                Some(function @ (Function::ToDuration | Function::ToTimestamp)) => self.time(function, args),
                 _ => {}
             },
             _ => {}
@@ -100,6 +105,19 @@ impl Validator<'_> {
                     return;
                 }
             }
+        }
+    }
+
+    /// A literal duration or timestamp.
+    fn time(&mut self, function: Function, args: &[ExprId]) {
+        let Some(arg) = args.first() else { return };
+        let literal = match self.ast.expr(*arg) {
+            Expr::Literal(Literal::String(text)) => Value::text(Arc::clone(text)),
+            Expr::Literal(Literal::Int(value)) => Value::Int(*value),
+            _ => return,
+        };
+        if library::call(function, None, &[literal], &mut Meter::new(COST_LIMIT)).is_err() {
+            self.report(*arg, format!("invalid {} argument", function.name()));
         }
     }
 

@@ -1,15 +1,18 @@
 //! Values at run time. What a device or a constant holds is borrowed, so that reading an attribute
 //! allocates nothing.
 
+mod equal;
+
+use core::net::IpAddr;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::cost::Meter;
+pub(super) use self::equal::equal;
 use super::device::DeviceMap;
 use super::error::EvalError;
-use super::semver;
+use super::library::{Cidr, GoDuration, NamedFormat, Timestamp, Url};
 use crate::model::{Name, Quantity};
 
 /// A value, or the failure that took its place. Failures are values in CEL: `||` may absorb them.
@@ -78,6 +81,18 @@ pub enum Value<'a> {
     },
     /// kubernetes.Semver; a text that parses as one.
     Semver(Text<'a>),
+    /// google.protobuf.Duration, in nanoseconds.
+    Duration(i64),
+    /// google.protobuf.Timestamp
+    Timestamp(Timestamp),
+    /// net.IP, none of them IPv4 in IPv6.
+    Ip(IpAddr),
+    /// net.CIDR
+    Cidr(Cidr),
+    /// kubernetes.URL
+    Url(Arc<Url>),
+    /// kubernetes.NamedFormat
+    Format(&'static NamedFormat),
     /// A type.
     Type(TypeName),
 }
@@ -138,6 +153,14 @@ pub enum Key {
     Double(u64),
     /// string
     String(Arc<str>),
+    /// google.protobuf.Duration
+    Duration(i64),
+    /// google.protobuf.Timestamp: seconds, nanoseconds and offset.
+    Timestamp(i64, u32, i32),
+    /// net.IP
+    Ip(IpAddr),
+    /// net.CIDR
+    Cidr(IpAddr, u8),
     /// type
     Type(&'static str),
     /// A value that equals no other as a key, by its place in the map.
@@ -197,6 +220,12 @@ impl<'a> Value<'a> {
             Self::Optional(_) => "optional_type",
             Self::Quantity { .. } => "kubernetes.Quantity",
             Self::Semver(_) => "kubernetes.Semver",
+            Self::Duration(_) => "google.protobuf.Duration",
+            Self::Timestamp(_) => "google.protobuf.Timestamp",
+            Self::Ip(_) => "net.IP",
+            Self::Cidr(_) => "net.CIDR",
+            Self::Url(_) => "kubernetes.URL",
+            Self::Format(_) => "kubernetes.NamedFormat",
             Self::Type(_) => "type",
         }
     }
@@ -211,6 +240,10 @@ impl<'a> Value<'a> {
             Self::Double(value) => double_key(*value),
             Self::String(text) => Key::String(Arc::from(&**text)),
             Self::Type(name) => Key::Type(name.0),
+            Self::Duration(nanos) => Key::Duration(*nanos),
+            Self::Timestamp(point) => Key::Timestamp(point.seconds, point.nanos, point.offset),
+            Self::Ip(address) => Key::Ip(*address),
+            Self::Cidr(cidr) => Key::Cidr(cidr.address, cidr.bits),
             _ => return None,
         })
     }
@@ -310,43 +343,6 @@ impl<'a> Map<'a> {
     }
 }
 
-/// `a == b`. A quantity or version on the left does not compare with anything else.
-///
-/// # Errors
-/// The values do not compare, or it would take too long: shared elements are compared as often as
-/// they are referred to.
-pub(super) fn equal<'a>(a: &Value<'a>, b: &Value<'a>, meter: &mut Meter) -> Result<bool, Arc<EvalError>> {
-    Ok(match (a, b) {
-        (Value::Null, _) | (_, Value::Null) => matches!((a, b), (Value::Null, Value::Null)),
-        (Value::Quantity { amount: a, .. }, Value::Quantity { amount: b, computed: false }) => {
-            a.compare(b).is_eq()
-        }
-        (Value::Semver(a), Value::Semver(b)) => semver::compare(a, b).is_eq(),
-        (Value::Quantity { .. } | Value::Semver(_), _) => return EvalError::overload(),
-        (Value::Bool(a), Value::Bool(b)) => a == b,
-        (Value::String(a), Value::String(b)) => **a == **b,
-        (Value::Bytes(a), Value::Bytes(b)) => a == b,
-        (Value::Type(a), Value::Type(b)) => a == b,
-        (Value::List(a), Value::List(b)) => {
-            meter.elements(a.len().min(b.len()))?;
-            // Upstream looks for a false, so an element that does not compare counts as equal.
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(&a, &b, meter).unwrap_or(true))
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            meter.elements(a.len().min(b.len()))?;
-            a.len() == b.len()
-                && a.entries().into_iter().all(|(key, value)| {
-                    b.find(&key).is_some_and(|other| equal(&value, &other, meter).unwrap_or(true))
-                })
-        }
-        (Value::Optional(a), Value::Optional(b)) => match (a, b) {
-            (Some(a), Some(b)) => return equal(a, b, meter),
-            (a, b) => a.is_none() && b.is_none(),
-        },
-        (a, b) => super::library::numbers::compare(a, b).is_some_and(std::cmp::Ordering::is_eq),
-    })
-}
-
 impl fmt::Display for Value<'_> {
     /// As cel-go prints it in failures.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -359,6 +355,11 @@ impl fmt::Display for Value<'_> {
             Self::String(text) | Self::Semver(text) => f.write_str(text),
             Self::Quantity { amount, .. } => write!(f, "{}", **amount),
             Self::Type(name) => f.write_str(name.0),
+            Self::Duration(nanos) => write!(f, "{}", GoDuration(*nanos)),
+            Self::Timestamp(point) => write!(f, "{point:#}"),
+            Self::Ip(address) => write!(f, "{address}"),
+            Self::Cidr(cidr) => write!(f, "{cidr}"),
+            Self::Url(url) => f.write_str(&url.text()),
             other => f.write_str(other.type_name()),
         }
     }

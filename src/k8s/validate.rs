@@ -70,11 +70,11 @@ impl Expressions {
     }
 }
 
-/// A function that only our evaluator lacks is none of an API server's business: the allocator
+/// What is too complex for our machine alone is none of an API server's business: the allocator
 /// refuses it.
 fn refusal<T>(compiled: Result<T, CompileError>) -> Option<String> {
     match compiled {
-        Ok(_) | Err(CompileError::Unsupported { .. } | CompileError::TooComplex) => None,
+        Ok(_) | Err(CompileError::TooComplex) => None,
         Err(error) => Some(error.to_string()),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Environment;
 use super::ast::{ACCUMULATOR, Ast, Comprehension, Expr, ExprId, Literal};
-use super::functions::{Declaration, Function, is_unsupported};
+use super::functions::{Declaration, Function};
 use super::parser::Finding;
 use super::types::{Substitution, Type, at_most_as_specific};
 
@@ -50,7 +50,6 @@ pub(super) struct Checked {
 /// Why a tree does not check.
 pub(super) enum Failure {
     Findings(Vec<Finding>),
-    Unsupported { function: String, offset: usize },
     TooComplex,
 }
 
@@ -75,7 +74,6 @@ pub(super) fn check(ast: &Ast, root: ExprId, env: &Environment) -> Result<Checke
         substitution: Substitution::default(),
         findings: Vec::new(),
         told: vec![(0, 0); ast.len()],
-        unsupported: None,
         too_complex: false,
         tasks: vec![Task::Visit(root)],
     };
@@ -84,9 +82,6 @@ pub(super) fn check(ast: &Ast, root: ExprId, env: &Environment) -> Result<Checke
         if checker.too_complex || checker.substitution.exhausted() {
             return Err(Failure::TooComplex);
         }
-    }
-    if let Some((function, offset)) = checker.unsupported {
-        return Err(Failure::Unsupported { function, offset });
     }
     if !checker.findings.is_empty() {
         return Err(Failure::Findings(checker.findings));
@@ -121,7 +116,6 @@ struct Checker<'e> {
     findings: Vec<Finding>,
     /// By node, which of the findings are about it and what is below it.
     told: Vec<(usize, usize)>,
-    unsupported: Option<(String, usize)>,
     too_complex: bool,
     tasks: Vec<Task>,
 }
@@ -162,9 +156,6 @@ impl<'e> Checker<'e> {
     }
 
     fn undeclared(&mut self, at: ExprId, name: &str) -> Type {
-        if is_unsupported(name) {
-            self.unsupported.get_or_insert_with(|| (name.to_owned(), self.ast.offset(at)));
-        }
         self.report(at, format!("undeclared reference to '{name}' (in container '')"));
         Type::Error
     }
@@ -184,6 +175,7 @@ impl<'e> Checker<'e> {
     fn visit(&mut self, id: ExprId) {
         match self.ast.expr(id) {
             Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => self.tasks.push(Task::Finish(id)),
+            Expr::Select { .. } if self.qualified_type(id) => self.tasks.push(Task::Finish(id)),
             Expr::Select { operand, .. } => self.then([Task::Visit(*operand), Task::Finish(id)].into_iter()),
             Expr::Call { function, target, args } => {
                 let namespaced = target.and_then(|target| self.namespaced(target, function));
@@ -225,11 +217,8 @@ impl<'e> Checker<'e> {
     }
 
     /// The function that a receiver and a method's name spell together, if there is one.
-    fn namespaced(&mut self, target: ExprId, function: &str) -> Option<&'e Declaration> {
+    fn namespaced(&self, target: ExprId, function: &str) -> Option<&'e Declaration> {
         let name = format!("{}.{function}", self.ast.qualified_name(target)?);
-        if is_unsupported(&name) {
-            self.unsupported.get_or_insert_with(|| (name.clone(), self.ast.offset(target)));
-        }
         self.env.function(&name)
     }
 
@@ -304,6 +293,9 @@ impl<'e> Checker<'e> {
             Expr::Ident(name) => self.ident(id, name),
             Expr::Struct(name) => self.undeclared(id, name),
             Expr::Select { operand, field, test } => {
+                if let Reference::Type(ty) = &self.references[id.index()] {
+                    return Type::Meta(Arc::new(ty.clone()));
+                }
                 let ty = self.field(id, *operand, field, false);
                 let ty = if *test { Type::Bool } else { ty };
                 self.substitution.resolve(&ty, false)

@@ -5,7 +5,31 @@ use std::sync::Arc;
 use super::{Checker, Reference};
 use crate::cel::ast::{Expr, ExprId, Literal};
 use crate::cel::functions::{Declaration, Function};
-use crate::cel::types::{DEVICE, QUANTITY, Type};
+use crate::cel::types::{CIDR, DEVICE, IP, QUANTITY, Type};
+
+/// The types that have names of several parts. Upstream knows the rest of protobuf's too, but cannot
+/// use them as values.
+const QUALIFIED: [Type; 19] = [
+    Type::Duration,
+    Type::Timestamp,
+    IP,
+    CIDR,
+    DEVICE,
+    Type::Any,
+    Type::Object("google.protobuf.BoolValue"),
+    Type::Object("google.protobuf.BytesValue"),
+    Type::Object("google.protobuf.DoubleValue"),
+    Type::Object("google.protobuf.FloatValue"),
+    Type::Object("google.protobuf.Int32Value"),
+    Type::Object("google.protobuf.Int64Value"),
+    Type::Object("google.protobuf.StringValue"),
+    Type::Object("google.protobuf.UInt32Value"),
+    Type::Object("google.protobuf.UInt64Value"),
+    Type::Object("google.protobuf.ListValue"),
+    Type::Object("google.protobuf.Struct"),
+    Type::Object("google.protobuf.Value"),
+    Type::Object("google.protobuf.Empty"),
+];
 
 impl Checker<'_> {
     pub(super) fn ident(&mut self, id: ExprId, name: &str) -> Type {
@@ -29,6 +53,19 @@ impl Checker<'_> {
         };
         self.references[id.index()] = Reference::Type(ty.clone());
         Type::Meta(Arc::new(ty))
+    }
+
+    /// Whether a chain of names is that of a type.
+    pub(super) fn qualified_type(&mut self, id: ExprId) -> bool {
+        let Some(name) = self.ast.qualified_name(id) else { return false };
+        let first = name.split('.').next().unwrap_or("");
+        if self.scope.iter().any(|(known, ..)| **known == *first) {
+            return false;
+        }
+        let global = name.strip_prefix('.').unwrap_or(&name);
+        let Some(ty) = QUALIFIED.iter().find(|ty| format!("{ty:#}") == global) else { return false };
+        self.references[id.index()] = Reference::Type(ty.clone());
+        true
     }
 
     pub(super) fn field(&mut self, id: ExprId, operand: ExprId, field: &str, optional: bool) -> Type {

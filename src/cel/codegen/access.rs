@@ -10,7 +10,7 @@ use crate::cel::error::CompileError;
 use crate::cel::eval::check_qualifier;
 use crate::cel::functions::Function;
 use crate::cel::program::{Access, Op, Path};
-use crate::cel::types::Type;
+use crate::cel::types::{CIDR, IP, Type};
 use crate::cel::value::{TypeName, Value};
 
 /// One step of a chain of accesses, from the outside in.
@@ -26,6 +26,7 @@ impl Generator<'_> {
         let mut root = id;
         loop {
             match self.ast.expr(root) {
+                Expr::Select { .. } if matches!(self.reference(root), Reference::Type(_)) => break,
                 Expr::Select { operand, field, test } => {
                     steps.push(Step::Field { field: Arc::clone(field), optional: false, test: *test });
                     root = *operand;
@@ -56,10 +57,10 @@ impl Generator<'_> {
         let own = u32::from(charged == Charged::Fully && !test);
         match self.reference(root).clone() {
             Reference::Device => self.device_chain(&steps, own),
-            Reference::Type(ty) if steps.is_empty() => {
-                let name = type_value(&ty);
-                self.literal(Value::Type(name));
-            }
+            Reference::Type(ty) if steps.is_empty() => match type_value(&ty) {
+                Some(name) => self.literal(Value::Type(TypeName(name))),
+                None => self.tasks.push(undefined_type(&format!("{ty:#}"))),
+            },
             Reference::Local(_) if self.is_type(root) => {
                 if let Expr::Ident(variable) = self.ast.expr(root) {
                     self.tasks.push(undefined_type(variable));
@@ -176,8 +177,9 @@ impl Generator<'_> {
     }
 }
 
-fn type_value(ty: &Type) -> TypeName {
-    TypeName(match ty {
+/// The name of a type that can be a value.
+fn type_value(ty: &Type) -> Option<&'static str> {
+    Some(match ty {
         Type::Null => "null_type",
         Type::Bool => "bool",
         Type::Bytes => "bytes",
@@ -185,9 +187,13 @@ fn type_value(ty: &Type) -> TypeName {
         Type::Int => "int",
         Type::String => "string",
         Type::Uint => "uint",
+        Type::Duration => "google.protobuf.Duration",
+        Type::Timestamp => "google.protobuf.Timestamp",
         Type::List(_) => "list",
         Type::Map(_) => "map",
         Type::Optional(_) => "optional_type",
-        _ => "type",
+        Type::Meta(_) => "type",
+        Type::Object(name) if *ty == IP || *ty == CIDR => name,
+        _ => return None,
     })
 }

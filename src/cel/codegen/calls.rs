@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Charged, Generator, Task, index};
-use crate::cel::ast::{Expr, ExprId};
+use crate::cel::ast::{Expr, ExprId, Literal};
 use crate::cel::checker::Reference;
 use crate::cel::cost::{self, LIST, MAP, Meter};
 use crate::cel::error::CompileError;
@@ -61,6 +61,14 @@ impl Generator<'_> {
             }
             (Function::In, [needle, list]) => {
                 self.then([full(*needle), full(*list), Task::In(overload)]);
+            }
+            (Function::FindAll, [pattern, most])
+                if let (Expr::Literal(Literal::String(pattern)), Some(overload), Some(text)) =
+                    (self.ast.expr(*pattern), overload, target) =>
+            {
+                let exit = self.label();
+                let find = Task::FindAll(Arc::clone(pattern), overload);
+                self.then([full(text), Task::Strict(1, exit), full(*most), find, Task::Label(exit)]);
             }
             _ => {
                 let target = target.filter(|_| !namespaced);
@@ -120,15 +128,16 @@ impl Generator<'_> {
                 _ => {}
             }
         }
-        if function == Function::Matches && count == 2 && self.pattern(overload)? {
+        let by_pattern = matches!(function, Function::Matches | Function::Find | Function::FindAll);
+        if by_pattern && count == 2 && self.pattern(function, overload)? {
             return Ok(());
         }
         self.emit(Op::Call { function, overload, count });
         Ok(())
     }
 
-    /// `matches` with a constant pattern.
-    fn pattern(&mut self, overload: Option<&'static str>) -> Result<bool, CompileError> {
+    /// A call whose second argument is a constant pattern.
+    fn pattern(&mut self, function: Function, overload: Option<&'static str>) -> Result<bool, CompileError> {
         let Some([(pattern, 0, true)]) =
             self.constants(1).as_deref().and_then(|c| <[_; 1]>::try_from(c).ok())
         else {
@@ -136,15 +145,23 @@ impl Generator<'_> {
         };
         let Value::String(text) = &self.constants[pattern as usize] else { return Ok(false) };
         let Some(overload) = overload else { return Ok(false) };
-        match library::pattern::compile(text) {
-            Ok(regex) => {
-                self.ops.pop();
-                self.regexes.push(regex);
-                self.emit(Op::Matches { regex: index(self.regexes.len() - 1), pattern, overload });
-                Ok(true)
-            }
-            Err(reason) => Err(CompileError::Instantiation { reason }),
-        }
+        let regex = library::pattern::compile(text);
+        let regex = regex.map_err(|reason| CompileError::Instantiation { reason })?;
+        self.ops.pop();
+        self.regexes.push(regex);
+        let regex = index(self.regexes.len() - 1);
+        self.emit(Op::Regex { function, regex, pattern, overload, limited: false });
+        Ok(true)
+    }
+
+    /// `findAll` with a literal pattern, which is not on the stack, and a limit, which is.
+    pub(super) fn find_all(&mut self, text: &Arc<str>, overload: &'static str) -> Result<(), CompileError> {
+        let regex = library::pattern::compile(text);
+        self.regexes.push(regex.map_err(|reason| CompileError::Instantiation { reason })?);
+        let regex = index(self.regexes.len() - 1);
+        let pattern = self.constant(Value::text(Arc::clone(text)));
+        self.emit(Op::Regex { function: Function::FindAll, regex, pattern, overload, limited: true });
+        Ok(())
     }
 
     /// The topmost values, if all are what upstream takes for constants.
@@ -219,9 +236,11 @@ fn is_conversion(function: Function) -> bool {
         Function::ToBool
             | Function::ToBytes
             | Function::ToDouble
+            | Function::ToDuration
             | Function::ToDyn
             | Function::ToInt
             | Function::ToString
+            | Function::ToTimestamp
             | Function::ToUint
             | Function::TypeOf
     )

@@ -89,6 +89,8 @@ enum Task {
     /// Makes a list or map, now if its parts are constants.
     List(Arc<[bool]>, Target),
     Map(Arc<[bool]>, Target),
+    /// Calls `findAll` with a literal pattern on the text and limit on the stack.
+    FindAll(Arc<str>, &'static str),
     /// Takes the element whose key is on the stack.
     Element(Access),
     /// Upstream cannot plan this.
@@ -164,6 +166,7 @@ impl Generator<'_> {
                     let made = if self.literals(1).is_some() { 0 } else { LIST };
                     self.emit(Op::Append { slot, cost: made + 2 });
                 }
+                Task::FindAll(pattern, overload) => self.find_all(&pattern, overload)?,
                 Task::Element(access) => self.element(access)?,
                 Task::Refuse(reason) => return Err(CompileError::Instantiation { reason }),
                 Task::In(overload) => self.membership(overload)?,

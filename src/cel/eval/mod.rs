@@ -85,6 +85,12 @@ fn not_bool(value: &Value<'_>, inner: &Value<'_>) -> EvalError {
         Value::Type(_) => "type conversion not supported for 'type'".to_owned(),
         Value::Semver(_) => "type conversion error from 'Semver' to 'bool'".to_owned(),
         Value::Quantity { .. } => "type conversion error from 'Quantity' to 'bool'".to_owned(),
+        Value::Duration(_) => "type conversion error from 'Duration' to 'bool'".to_owned(),
+        Value::Timestamp(_) => "type conversion error from 'Timestamp' to 'bool'".to_owned(),
+        Value::Ip(_) => "type conversion error from 'IP' to 'bool'".to_owned(),
+        Value::Cidr(_) => "type conversion error from 'CIDR' to 'bool'".to_owned(),
+        Value::Url(_) => "type conversion error from 'URL' to 'bool'".to_owned(),
+        Value::Format(_) => "type conversion error from 'Format' to 'bool'".to_owned(),
         _ => format!("type conversion error from {found} to 'bool'"),
     };
     EvalError::NotBool { found: value.type_name().to_owned(), reason }
@@ -169,7 +175,7 @@ impl<'a> Machine<'a> {
                     next = *exit as usize;
                 }
             }
-            Op::Matches { regex, pattern, overload } => self.matches(*regex, *pattern, overload, meter)?,
+            Op::Regex { .. } => self.regex(op, meter)?,
             Op::InSet { set } => self.in_set(*set)?,
             Op::OrElse { unwrap, lenient, exit } => next = self.or_else(*unwrap, *lenient, next, *exit),
             Op::List { count, optional } => self.make_list(*count, optional),

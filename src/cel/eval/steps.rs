@@ -11,7 +11,7 @@ use crate::cel::device::DeviceInput;
 use crate::cel::error::EvalError;
 use crate::cel::functions::Function;
 use crate::cel::library;
-use crate::cel::program::{Access, Path};
+use crate::cel::program::{Access, Op, Path};
 use crate::cel::value::{Outcome, Shared, Text, Value};
 
 impl<'a> Machine<'a> {
@@ -113,31 +113,25 @@ impl<'a> Machine<'a> {
         Ok(if ends { access.exit as usize } else { next })
     }
 
-    pub(super) fn matches(
-        &mut self,
-        regex: u32,
-        pattern: u32,
-        overload: &'static str,
-        meter: &mut Meter,
-    ) -> Result<(), EvalError> {
-        let pattern = borrowed(&self.program.constants[pattern as usize]);
-        let mut text = self.pop();
-        // Upstream asks for the text in Go, which an optional hands out.
-        while let Ok(Value::Optional(Some(inner))) = text {
-            text = Ok((*inner).clone());
-        }
-        let args = [text, Ok(pattern)];
-        let result = match &args[0] {
-            Ok(Value::String(text)) => Ok(Value::Bool(self.program.regexes[regex as usize].is_match(text))),
-            Ok(_) => EvalError::overload(),
+    /// A call with a constant pattern. Upstream counts nothing for it if it is not made.
+    pub(super) fn regex(&mut self, op: &'a Op, meter: &mut Meter) -> Result<(), EvalError> {
+        let Op::Regex { function, regex, pattern, overload, limited } = op else { return Ok(()) };
+        let most = if *limited { self.pop().map(unwrapped) } else { Ok(Value::Int(-1)) };
+        let text = match self.pop() {
+            Ok(text) => unwrapped(text),
             Err(failure) => {
-                // Upstream's call with a constant pattern counts nothing if it is not made.
-                self.push(Err(Arc::clone(failure)));
+                self.push(Err(failure));
                 return Ok(());
             }
         };
-        let function = Function::Matches;
-        meter.charge(cost::of_call(function, Some(overload), &args, &result))?;
+        let regex = &self.program.regexes[*regex as usize];
+        let result = most.and_then(|most| match (&text, most) {
+            (Value::String(text), Value::Int(most)) => library::find(*function, regex, text, most, meter),
+            (Value::Type(name), Value::Int(most)) => library::find(*function, regex, name.0, most, meter),
+            _ => EvalError::overload(),
+        });
+        let args = [Ok(text), Ok(borrowed(&self.program.constants[*pattern as usize]))];
+        meter.charge(cost::of_call(*function, Some(overload), &args, &result))?;
         self.push(result);
         Ok(())
     }
@@ -147,7 +141,9 @@ impl<'a> Machine<'a> {
         let set = &self.program.sets[set as usize];
         let found = self.pop().and_then(|value| match (&value, value.key()) {
             (_, Some(key)) => Ok(Value::Bool(set.contains(&key))),
-            (Value::Semver(_) | Value::Bytes(_), None) => EvalError::operation(library::unhashable(&value)),
+            (Value::Semver(_) | Value::Bytes(_) | Value::Format(_), None) => {
+                EvalError::operation(library::unhashable(&value))
+            }
             _ => Ok(Value::Bool(false)),
         });
         if let Err(failure) = &found {
@@ -156,6 +152,14 @@ impl<'a> Machine<'a> {
         self.push(found);
         Ok(())
     }
+}
+
+/// The value that upstream asks for in Go, which an optional hands out.
+fn unwrapped(mut value: Value<'_>) -> Value<'_> {
+    while let Value::Optional(Some(inner)) = value {
+        value = (*inner).clone();
+    }
+    value
 }
 
 /// A constant without its reference count being touched, where that matters.

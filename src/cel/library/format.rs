@@ -264,7 +264,15 @@ fn string(value: &Value<'_>, meter: &mut Meter) -> Result<String, String> {
             Ok(text) => text.to_owned(),
             Err(_) => return Err("could not convert argument to string".to_owned()),
         },
-        Value::Quantity { .. } | Value::Semver(_) | Value::Optional(_) => {
+        Value::Duration(nanos) => super::time::duration_text(*nanos),
+        Value::Timestamp(point) => point.to_string(),
+        Value::Quantity { .. }
+        | Value::Semver(_)
+        | Value::Ip(_)
+        | Value::Cidr(_)
+        | Value::Url(_)
+        | Value::Format(_)
+        | Value::Optional(_) => {
             return Err(format!("{}{}", complaint('s'), value.type_name()));
         }
         other => other.to_string(),
@@ -290,7 +298,15 @@ fn nested(value: &Value<'_>, meter: &mut Meter) -> Result<String, String> {
         Value::String(text) => super::strings::quote(text),
         Value::Bytes(_) => format!("b{}", super::strings::quote(&string(value, meter)?)),
         Value::Double(value) => fixed(*value, 6),
-        Value::Quantity { .. } | Value::Semver(_) | Value::Optional(_) => {
+        Value::Duration(_) => format!("duration(\"{}\")", string(value, meter)?),
+        Value::Timestamp(_) => format!("timestamp(\"{}\")", string(value, meter)?),
+        Value::Quantity { .. }
+        | Value::Semver(_)
+        | Value::Ip(_)
+        | Value::Cidr(_)
+        | Value::Url(_)
+        | Value::Format(_)
+        | Value::Optional(_) => {
             return Err(format!("no formatting function for {}", value.type_name()));
         }
         other => return string(other, meter),

@@ -127,11 +127,19 @@ fn is_comparable(value: &Value<'_>) -> bool {
 fn takes(function: Function, overload: Option<&str>, list: &List<'_>) -> bool {
     let is_meant = |first: &Value<'_>| {
         let element = overload.and_then(|id| id.strip_prefix("list_")?.split('_').next());
-        element.is_none_or(|element| first.type_name() == element)
+        // A signature says `duration` for `google.protobuf.Duration`.
+        let name = match first {
+            Value::Duration(_) => "duration",
+            Value::Timestamp(_) => "timestamp",
+            other => other.type_name(),
+        };
+        element.is_none_or(|element| element == name)
     };
     list.get(0).is_none_or(|first| match function {
         _ if !is_meant(&first) => false,
-        Function::Sum => matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_)),
+        Function::Sum => {
+            matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_))
+        }
         _ => is_comparable(&first),
     })
 }
@@ -168,6 +176,7 @@ fn sum<'a>(list: &List<'a>, overload: Option<&'static str>) -> Outcome<'a> {
     let mut total = match (list.get(0), overload) {
         (Some(Value::Uint(_)), _) | (None, Some("list_uint_sum_uint")) => Value::Uint(0),
         (Some(Value::Double(_)), _) | (None, Some("list_double_sum_double")) => Value::Double(0.0),
+        (Some(Value::Duration(_)), _) | (None, Some("list_duration_sum_duration")) => Value::Duration(0),
         _ => Value::Int(0),
     };
     for value in list.iter() {

@@ -1,15 +1,27 @@
 //! What the functions and operators do with values. Which values a function takes is asked again
 //! here, since values of type dyn pass the checker.
 
+mod calendar;
 pub(super) mod format;
+mod formats;
 pub(super) mod lists;
+mod net;
 pub(super) mod numbers;
 mod objects;
 pub(super) mod pattern;
 mod strings;
+mod time;
+mod url;
+mod zones;
 
 use std::sync::Arc;
 
+pub use self::formats::NamedFormat;
+pub use self::net::Cidr;
+pub(super) use self::strings::find;
+pub(super) use self::time::GoDuration;
+pub use self::time::Timestamp;
+pub use self::url::Url;
 use super::cost::Meter;
 use super::error::EvalError;
 use super::functions::Function;
@@ -31,9 +43,14 @@ pub(super) fn call<'a>(
     let done = operator(function, args, meter)
         .or_else(|| optional(function, args))
         .or_else(|| numbers::convert(function, args))
+        .or_else(|| time::convert(function, args))
         .or_else(|| strings::call(function, args, meter))
         .or_else(|| lists::call(function, overload, args, meter))
-        .or_else(|| objects::call(function, args));
+        .or_else(|| objects::call(function, args))
+        .or_else(|| time::call(function, args, meter))
+        .or_else(|| net::call(function, args))
+        .or_else(|| url::call(function, args))
+        .or_else(|| formats::call(function, args));
     done.unwrap_or_else(|| mismatch(function, args))
 }
 
@@ -46,6 +63,10 @@ fn fits(overload: Option<&str>, args: &[Value<'_>]) -> bool {
         "bool" | "bytes" | "double" | "string" => value.type_name() == from,
         "int64" => value.type_name() == "int",
         "uint64" => value.type_name() == "uint",
+        "duration" => matches!(value, Value::Duration(_)),
+        "timestamp" => matches!(value, Value::Timestamp(_)),
+        "ip" => matches!(value, Value::Ip(_)),
+        "cidr" => matches!(value, Value::Cidr(_)),
         _ => true,
     }
 }
@@ -82,17 +103,23 @@ fn operator<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter) -> Op
             None => EvalError::operation("integer overflow"),
         },
         (Function::Negate, [Value::Double(value)]) => Ok(Value::Double(-value)),
+        (Function::Negate, [Value::Duration(nanos)]) => match nanos.checked_neg() {
+            Some(nanos) => Ok(Value::Duration(nanos)),
+            None => EvalError::operation("integer overflow"),
+        },
         (Function::Less | Function::LessEquals | Function::Greater | Function::GreaterEquals, [a, b]) => {
             numbers::order(function, a, b)
         }
         (Function::In, [needle, Value::List(list)]) => {
             Ok(Value::Bool(list.iter().any(|value| equal(needle, &value, meter).unwrap_or(false))))
         }
-        (Function::In, [key @ (Value::Semver(_) | Value::Bytes(_)), Value::Map(map @ Map::Entries(_))])
-            if map.len() > 0 =>
-        {
-            EvalError::operation(unhashable(key))
-        }
+        (
+            Function::In,
+            [
+                key @ (Value::Semver(_) | Value::Bytes(_) | Value::Format(_)),
+                Value::Map(map @ Map::Entries(_)),
+            ],
+        ) if map.len() > 0 => EvalError::operation(unhashable(key)),
         (Function::In, [key, Value::Map(map)]) => Ok(Value::Bool(map.contains(key))),
         (Function::TypeOf, [value]) => Ok(Value::Type(TypeName(value.type_name()))),
         (Function::ToDyn, [value]) => Ok(value.clone()),
@@ -139,7 +166,7 @@ pub(super) fn insert<'a>(
 /// address, which no other value has.
 pub(super) fn map_key(key: &Value<'_>, map: &super::value::Entries<'_>) -> Result<Key, Arc<EvalError>> {
     match key {
-        Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Quantity { .. } => {
+        Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Quantity { .. } | Value::Url(_) => {
             Ok(Key::Alone(map.len()))
         }
         _ => key.key().ok_or(()).or_else(|()| EvalError::operation(unhashable(key))),
@@ -151,6 +178,7 @@ pub(super) fn unhashable(value: &Value<'_>) -> String {
     let go = match value {
         Value::Semver(_) => "cel.Semver",
         Value::Bytes(_) => "types.Bytes",
+        Value::Format(_) => "cel.Format",
         _ => return format!("unsupported key type: {}", value.type_name()),
     };
     format!("internal error: runtime error: hash of unhashable type {go}")
@@ -209,6 +237,15 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::Bytes(value) => value.is_empty(),
         Value::List(value) => value.len() == 0,
         Value::Map(value) => value.len() == 0,
-        Value::Optional(_) | Value::Quantity { .. } | Value::Semver(_) | Value::Type(_) => false,
+        Value::Duration(nanos) => *nanos == 0,
+        Value::Timestamp(point) => point.is_zero(),
+        Value::Optional(_)
+        | Value::Quantity { .. }
+        | Value::Semver(_)
+        | Value::Ip(_)
+        | Value::Cidr(_)
+        | Value::Url(_)
+        | Value::Format(_)
+        | Value::Type(_) => false,
     }
 }

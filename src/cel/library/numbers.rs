@@ -36,6 +36,9 @@ pub(super) fn arithmetic<'a>(function: Function, a: &Value<'a>, b: &Value<'a>) -
                 _ => a / b,
             }))
         }
+        (Value::Duration(_) | Value::Timestamp(_), _) => {
+            super::time::arithmetic(function, a, b).unwrap_or_else(EvalError::overload)
+        }
         (Value::Int(_) | Value::Uint(_), _) => EvalError::overload(),
         (Value::Double(_), _) if function != Function::Modulo => EvalError::overload(),
         (Value::String(_) | Value::Bytes(_) | Value::List(_), _) if function == Function::Add => {
@@ -58,9 +61,10 @@ fn whole<T>(
     }
 }
 
-/// The left operand's type does not know the operator at all. Texts are asked once more by name.
+/// The left operand's type does not know the operator at all. Texts and times are asked once more by
+/// name.
 pub(super) fn no_trait<'a>(function: Function, left: &Value<'_>) -> Outcome<'a> {
-    if matches!(left, Value::String(_)) {
+    if matches!(left, Value::String(_) | Value::Duration(_) | Value::Timestamp(_)) {
         return EvalError::overload();
     }
     Err(Arc::new(EvalError::NoSuchOverload { call: Some(function.name().to_owned()) }))
@@ -94,6 +98,8 @@ pub(super) fn ordering<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<Ordering, Not
         (Value::Bool(a), Value::Bool(b)) => Ok(a.cmp(b)),
         (Value::String(a), Value::String(b)) => Ok((**a).cmp(&**b)),
         (Value::Bytes(a), Value::Bytes(b)) => Ok(a.cmp(b)),
+        (Value::Duration(a), Value::Duration(b)) => Ok(a.cmp(b)),
+        (Value::Timestamp(a), Value::Timestamp(b)) => Ok(a.instant().cmp(&b.instant())),
         (Value::Double(a), _) if a.is_nan() => failed(EvalError::operation("NaN values cannot be ordered")),
         (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(b)) if b.is_nan() => {
             failed(EvalError::operation("NaN values cannot be ordered"))
@@ -104,7 +110,9 @@ pub(super) fn ordering<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<Ordering, Not
             | Value::Uint(_)
             | Value::Double(_)
             | Value::String(_)
-            | Value::Bytes(_),
+            | Value::Bytes(_)
+            | Value::Duration(_)
+            | Value::Timestamp(_),
             _,
         ) => compare(a, b).map_or_else(|| failed(EvalError::overload()), Ok),
         _ => Err(NotOrdered::Type),

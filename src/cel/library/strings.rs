@@ -1,6 +1,9 @@
 //! Texts (cel-go's standard library and `ext/strings.go`, version 2). Positions count code points.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
+
+use regex::Regex;
 
 use super::{format, pattern};
 use crate::cel::cost::Meter;
@@ -33,7 +36,12 @@ pub(super) fn call<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter
         (Function::Contains, [Value::String(part)]) => Ok(Value::Bool(text.contains(&**part))),
         (Function::StartsWith, [Value::String(part)]) => Ok(Value::Bool(text.starts_with(&**part))),
         (Function::EndsWith, [Value::String(part)]) => Ok(Value::Bool(text.ends_with(&**part))),
-        (Function::Matches, [Value::String(pattern)]) => matches(text, pattern, meter),
+        (Function::Matches | Function::Find | Function::FindAll, [Value::String(pattern)]) => {
+            by_pattern(function, text, pattern, -1, meter)
+        }
+        (Function::FindAll, [Value::String(pattern), Value::Int(most)]) => {
+            by_pattern(function, text, pattern, *most, meter)
+        }
         (Function::LowerAscii, []) => string(text.to_ascii_lowercase()),
         (Function::UpperAscii, []) => string(text.to_ascii_uppercase()),
         (Function::Trim, []) => string(text.trim().to_owned()),
@@ -62,12 +70,42 @@ pub(super) fn call<'a>(function: Function, args: &[Value<'a>], meter: &mut Meter
 }
 
 /// Compiling a pattern is work that upstream does not charge for; counts and classes multiply it.
-fn matches<'a>(text: &str, pattern: &str, meter: &mut Meter) -> Outcome<'a> {
+fn by_pattern<'a>(
+    function: Function,
+    text: &str,
+    pattern: &str,
+    most: i64,
+    meter: &mut Meter,
+) -> Outcome<'a> {
     let multiplies = pattern.contains(['{']) || pattern.contains("\\p") || pattern.contains("\\P");
     meter.work(if multiplies { 200_000 } else { 5_000 } + pattern.len().saturating_mul(100))?;
     match pattern::compile(pattern) {
-        Ok(regex) => Ok(Value::Bool(regex.is_match(text))),
-        Err(reason) => EvalError::operation(reason),
+        Ok(regex) => find(function, &regex, text, most, meter),
+        Err(reason) if function == Function::Matches => EvalError::operation(reason),
+        Err(reason) => EvalError::operation(format!("Illegal regex: {reason}")),
+    }
+}
+
+/// Whether a pattern matches, its first match, or so many of its matches; all if it is less than none.
+pub(in crate::cel) fn find<'a>(
+    function: Function,
+    regex: &Regex,
+    text: &str,
+    most: i64,
+    meter: &mut Meter,
+) -> Outcome<'a> {
+    match function {
+        Function::Find => Ok(Value::text(regex.find(text).map_or("", |found| found.as_str()))),
+        Function::FindAll => {
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            let mut found = Vec::new();
+            for part in regex.find_iter(text).take(most) {
+                meter.elements(1)?;
+                found.push(Value::text(part.as_str()));
+            }
+            Ok(Value::list(found))
+        }
+        _ => Ok(Value::Bool(regex.is_match(text))),
     }
 }
 
@@ -185,23 +223,54 @@ fn join<'a>(values: impl Iterator<Item = Value<'a>>, separator: &str, meter: &mu
     Ok(Value::text(joined))
 }
 
+/// How `strings.quote` and Go write a character that needs an escape in quotes.
+fn escape(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\u{7}' => "\\a",
+        '\u{8}' => "\\b",
+        '\u{c}' => "\\f",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        '\u{b}' => "\\v",
+        '\\' => "\\\\",
+        '"' => "\\\"",
+        _ => return None,
+    })
+}
+
 pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
-        match c {
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\\' => quoted.push_str("\\\\"),
-            '"' => quoted.push_str("\\\""),
-            other => quoted.push(other),
+        match escape(c) {
+            Some(escape) => quoted.push_str(escape),
+            None => quoted.push(c),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Go's `strconv.Quote`, for texts in failures.
+pub(super) fn go_quoted(text: &str) -> String {
+    let quoted = text.chars().fold(String::with_capacity(text.len() + 2), |mut quoted, c| {
+        let code = u32::from(c);
+        // Writing to a String cannot fail.
+        let _ = match escape(c) {
+            Some(escape) => quoted.write_str(escape),
+            None if is_printable(c) => quoted.write_char(c),
+            None if c.is_ascii() => write!(quoted, "\\x{code:02x}"),
+            None if code < 0x1_0000 => write!(quoted, "\\u{code:04x}"),
+            None => write!(quoted, "\\U{code:08x}"),
+        };
+        quoted
+    });
+    format!("\"{quoted}\"")
+}
+
+/// Whether a character shows, marks on other characters included.
+fn is_printable(c: char) -> bool {
+    // Rust escapes marks only where a text begins with one.
+    c.is_ascii_graphic() || c == ' ' || format!("a{c}").escape_debug().count() == 2
 }
