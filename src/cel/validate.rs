@@ -136,10 +136,32 @@ impl Validator<'_> {
         };
         let [list] = args else { return };
         let Expr::List(elements) = self.ast.expr(*list) else { return };
-        let types: Vec<_> = elements.iter().map(|(id, _)| self.type_of(*id, false)).collect();
-        if let Err((at, message)) = library::format::check(format, &types.iter().collect::<Vec<_>>()) {
-            let place = at.and_then(|at| elements.get(at)).map_or(call, |(id, _)| *id);
-            self.report(place, message);
+        let fault = |verb, at: usize| {
+            elements
+                .get(at)
+                .and_then(|(id, _)| self.unformattable(verb, *id))
+                .map(|id| (id, self.type_of(id, false)))
+        };
+        if let Err((place, message)) = library::format::check(format, elements.len(), fault) {
+            self.report(place.unwrap_or(call), message);
         }
+    }
+
+    /// The first part of an argument that a clause does not take. `%s` takes literals part by part.
+    fn unformattable(&self, verb: char, argument: ExprId) -> Option<ExprId> {
+        let mut todo = vec![argument];
+        while let Some(id) = todo.pop() {
+            if !library::format::takes(verb, &self.type_of(id, false)) {
+                return Some(id);
+            }
+            match self.ast.expr(id) {
+                Expr::List(elements) if verb == 's' => todo.extend(elements.iter().rev().map(|(id, _)| *id)),
+                Expr::Map(entries) if verb == 's' => {
+                    todo.extend(entries.iter().rev().flat_map(|(key, value, _)| [*value, *key]));
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }

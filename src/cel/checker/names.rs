@@ -74,20 +74,22 @@ impl Checker<'_> {
         let (target, is_optional) = operand.unwrap_optional();
         let ty = match target {
             Type::Map(entry) => entry.1.clone(),
-            Type::Object(name) => match device_field(field, &self.env.attribute) {
-                Some(ty) if *target == DEVICE => ty,
-                _ => {
-                    self.report(
-                        id,
-                        if *target == DEVICE {
-                            format!("undefined field '{field}'")
-                        } else {
-                            format!("unexpected failed resolution of '{name}'")
-                        },
-                    );
-                    Type::Error
+            Type::Object(name) if *target != IP && *target != CIDR => {
+                match device_field(field, &self.env.attribute) {
+                    Some(ty) if *target == DEVICE => ty,
+                    _ => {
+                        self.report(
+                            id,
+                            if *target == DEVICE {
+                                format!("undefined field '{field}'")
+                            } else {
+                                format!("unexpected failed resolution of '{name}'")
+                            },
+                        );
+                        Type::Error
+                    }
                 }
-            },
+            }
             Type::Variable(_) => {
                 self.assignable(&Type::Dyn, target);
                 Type::Dyn

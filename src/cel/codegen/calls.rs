@@ -212,7 +212,12 @@ impl Generator<'_> {
         if overload == Some("in_list")
             && let Some([Value::List(list)]) = self.literals(1).as_deref()
         {
-            let simple = |value: &Value<'_>| !matches!(value, Value::Null);
+            let simple = |value: &Value<'_>| {
+                matches!(
+                    value,
+                    Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::String(_)
+                )
+            };
             let keys: Option<BTreeSet<_>> =
                 list.iter().map(|value| value.key().filter(|_| simple(&value))).collect();
             if let Some(keys) = keys {

@@ -64,15 +64,17 @@ impl Generator<'_> {
             return None;
         }
         let full = |id: &ExprId| Task::Value(*id, Charged::Fully);
+        let accumulator = Task::Op(Op::Charge(1));
         match (self.called(step)?, rest) {
             (Function::Add, [list]) => match self.ast.expr(*list) {
                 Expr::List(elements) if elements.len() == 1 => {
-                    Some(vec![full(&elements[0].0), Task::Append(slot)])
+                    Some(vec![accumulator, full(&elements[0].0), Task::Append(slot)])
                 }
                 _ => None,
             },
             (Function::MapInsert, _) => {
-                let mut tasks: Vec<_> = rest.iter().map(full).collect();
+                let mut tasks = vec![accumulator];
+                tasks.extend(rest.iter().map(full));
                 tasks.push(Task::Op(Op::Insert { slot, pair: rest.len() == 2 }));
                 Some(tasks)
             }

@@ -164,7 +164,7 @@ impl Generator<'_> {
                 Task::Append(slot) => {
                     // A list of a constant costs nothing to make.
                     let made = if self.literals(1).is_some() { 0 } else { LIST };
-                    self.emit(Op::Append { slot, cost: made + 2 });
+                    self.emit(Op::Append { slot, cost: made + 1 });
                 }
                 Task::FindAll(pattern, overload) => self.find_all(&pattern, overload)?,
                 Task::Element(access) => self.element(access)?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Machine;
-use crate::cel::cost::{self, Meter};
+use crate::cel::cost::Meter;
 use crate::cel::error::EvalError;
 use crate::cel::library;
 use crate::cel::value::{Entries, List, Map, Outcome, Value};
@@ -166,7 +166,7 @@ impl<'a> Machine<'a> {
             _ => EvalError::overload(),
         };
         self.push(grown);
-        meter.charge(cost::SELECT + 1)
+        meter.charge(1)
     }
 }
 

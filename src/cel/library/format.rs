@@ -88,17 +88,21 @@ pub(super) fn format<'a>(format: &str, values: &List<'a>, meter: &mut Meter) -> 
     Ok(Value::text(out))
 }
 
-/// Checks a format string against the types of the arguments of a literal list: the index of the
-/// argument at fault, if it is one, and the message.
+/// Checks a format string against so many arguments of a literal list. `fault` looks for what a clause
+/// does not take within an argument, and says where it is and of what type.
 ///
 /// # Errors
-/// What would fail whenever it is evaluated.
-pub(in crate::cel) fn check(format: &str, types: &[&Type]) -> Result<(), (Option<usize>, String)> {
+/// What would fail whenever it is evaluated, with the place if it is an argument's.
+pub(in crate::cel) fn check<P>(
+    format: &str,
+    count: usize,
+    mut fault: impl FnMut(char, usize) -> Option<(P, Type)>,
+) -> Result<(), (Option<P>, String)> {
     let mut used = 0;
     let mut rest = format;
     while !rest.is_empty() {
         let end = rest == "%";
-        let argument = || match types.len() {
+        let argument = || match count {
             _ if end => Err("unexpected end of string".to_owned()),
             count if used >= count => Err(format!("index {used} out of range")),
             _ => Ok(()),
@@ -106,15 +110,14 @@ pub(in crate::cel) fn check(format: &str, types: &[&Type]) -> Result<(), (Option
         let (piece, after) = next(rest, argument).map_err(|Malformed(message)| (None, message))?;
         rest = after;
         if let Piece::Clause { verb, .. } = piece {
-            if let Some(ty) = types.get(used).filter(|ty| !takes(verb, ty)) {
-                let name = type_name(ty);
-                return Err((Some(used), format!("error during formatting: {}{name}", complaint(verb))));
+            if let Some((place, ty)) = fault(verb, used) {
+                let name = type_name(&ty);
+                return Err((Some(place), format!("error during formatting: {}{name}", complaint(verb))));
             }
             used += 1;
         }
     }
-    if types.len() > used {
-        let count = types.len();
+    if count > used {
         return Err((
             None,
             format!("too many arguments supplied to string.format (expected {used}, got {count})"),
@@ -128,7 +131,8 @@ fn type_name(ty: &Type) -> String {
     text.split('(').next().unwrap_or("").to_owned()
 }
 
-fn takes(verb: char, ty: &Type) -> bool {
+/// Whether a clause takes values of a type.
+pub(in crate::cel) fn takes(verb: char, ty: &Type) -> bool {
     match (verb, ty) {
         (_, Type::Dyn) | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint) => true,
         ('s', ty) => !matches!(ty, Type::Any | Type::Object(_) | Type::Optional(_)),

@@ -91,7 +91,7 @@ fn too_long(text: &str, most: usize) -> Option<String> {
 
 fn pattern(message: &str, examples: &[&str], pattern: &str) -> String {
     let examples: Vec<_> = examples.iter().map(|example| format!("'{example}', ")).collect();
-    format!("{message} (e.g. {}regex used for validation is '{pattern}')", examples.join("or "))
+    format!("{message} (e.g. {}regex used for validation is '{pattern}')", examples.join(" or "))
 }
 
 fn lower(byte: u8) -> bool {

