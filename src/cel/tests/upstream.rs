@@ -127,3 +127,10 @@ fn every_expression_gets_the_answer_the_error_text_and_the_cost_that_upstream_gi
     assert!(differences.is_empty(), "of {count} expressions:\n{differences}");
     assert!(count > 1000, "{count} expressions are too few");
 }
+#[test]
+fn every_function_of_the_library_answers_as_upstream_does() {
+    let (count, differences) =
+        differences(include_str!("library.jsonl"), &Environment::new(&Features::default()));
+    assert!(differences.is_empty(), "of {count} expressions:\n{differences}");
+    assert!(count > 1000, "{count} expressions are too few");
+}
