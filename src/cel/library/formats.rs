@@ -85,8 +85,9 @@ fn prefix(text: &str) -> String {
     }
 }
 
-fn too_long(text: &str, most: usize) -> Option<String> {
-    (text.len() > most).then(|| format!("must be no more than {most} characters"))
+/// The newer of upstream's checks, those of labels, say `bytes`; the others `characters`.
+fn too_long(text: &str, most: usize, unit: &str) -> Option<String> {
+    (text.len() > most).then(|| format!("must be no more than {most} {unit}"))
 }
 
 fn pattern(message: &str, examples: &[&str], pattern: &str) -> String {
@@ -121,7 +122,7 @@ const DNS1035_LABEL: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const LABEL_KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 fn dns1123_label(text: &str) -> Vec<String> {
-    let mut complaints: Vec<_> = too_long(text, 63).into_iter().collect();
+    let mut complaints: Vec<_> = too_long(text, 63, "characters").into_iter().collect();
     if !is_label(text) {
         complaints.push(if text.split('.').all(is_label) {
             "must not contain dots".to_owned()
@@ -135,7 +136,11 @@ fn dns1123_label(text: &str) -> Vec<String> {
 }
 
 fn dns1123_subdomain(text: &str) -> Vec<String> {
-    let mut complaints: Vec<_> = too_long(text, 253).into_iter().collect();
+    subdomain(text, "characters")
+}
+
+fn subdomain(text: &str, unit: &str) -> Vec<String> {
+    let mut complaints: Vec<_> = too_long(text, 253, unit).into_iter().collect();
     if !text.split('.').all(is_label) {
         let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
                        '.', and must start and end with an alphanumeric character";
@@ -145,7 +150,7 @@ fn dns1123_subdomain(text: &str) -> Vec<String> {
 }
 
 fn dns1035_label(text: &str) -> Vec<String> {
-    let mut complaints: Vec<_> = too_long(text, 63).into_iter().collect();
+    let mut complaints: Vec<_> = too_long(text, 63, "characters").into_iter().collect();
     if !is_bounded(text, |byte| byte.is_ascii_lowercase(), lower, b"-") {
         let message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
                        alphabetic character, and end with an alphanumeric character";
@@ -172,14 +177,14 @@ fn qualified_name(text: &str) -> Vec<String> {
     match domain {
         Some("") => complaints.push("prefix part must be non-empty".to_owned()),
         Some(domain) => {
-            complaints.extend(dns1123_subdomain(domain).iter().map(|why| format!("prefix part {why}")));
+            complaints.extend(subdomain(domain, "bytes").iter().map(|why| format!("prefix part {why}")));
         }
         None => {}
     }
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
     }
-    complaints.extend(too_long(name, 63).map(|why| format!("name part {why}")));
+    complaints.extend(too_long(name, 63, "bytes").map(|why| format!("name part {why}")));
     if !is_bounded(name, label, label, b"-_.") {
         complaints.push(format!("name part {}", complaint()));
     }
@@ -187,7 +192,7 @@ fn qualified_name(text: &str) -> Vec<String> {
 }
 
 fn label_value(text: &str) -> Vec<String> {
-    let mut complaints: Vec<_> = too_long(text, 63).into_iter().collect();
+    let mut complaints: Vec<_> = too_long(text, 63, "bytes").into_iter().collect();
     if !text.is_empty() && !is_bounded(text, label, label, b"-_.") {
         let message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or \
                        '.', and must start and end with an alphanumeric character";
