@@ -1,7 +1,7 @@
 //! Are this project's expressions, quantities and versions upstream's equal? From one printed seed,
 //! random ones are given to both: `e2e/oracle` asks k8s.io/dynamic-resource-allocation 0.37.2 and 0.34.13.
-//! Compared are acceptance, the texts of errors, results on several devices and run-time costs. A
-//! difference is made smaller and printed as a question to the oracle.
+//! Compared are acceptance, the texts of errors, results on several devices, run-time costs and the
+//! estimate of the cost. A difference is made smaller and printed as a question to the oracle.
 //!
 //! `STOWPLAN_SEED` repeats a run, `STOWPLAN_EXPRESSIONS` says how many of each are drawn.
 #![allow(
@@ -115,13 +115,13 @@ impl Comparison {
         });
         let (ours, upstream) = self.ask(std::slice::from_ref(&small), devices).remove(0);
         let at = match (&ours, &upstream) {
-            (Answer::Compiled(ours), Answer::Compiled(theirs)) => {
+            (Answer::Compiled(ours, _), Answer::Compiled(theirs, _)) => {
                 ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs)
             }
             _ => None,
         };
         let differing = |answer: &Answer| match (answer, at) {
-            (Answer::Compiled(outcomes), Some(at)) => format!("{:?}", outcomes[at]),
+            (Answer::Compiled(outcomes, _), Some(at)) => format!("{:?}", outcomes[at]),
             (answer, _) => format!("{answer:?}"),
         };
         let asked = at.map_or(&[][..], |at| &devices[at..=at]);

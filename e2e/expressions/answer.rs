@@ -1,7 +1,7 @@
 //! The answers of both sides to one expression, in the form in which they are compared.
 
 use serde_json::{Value, json};
-use stowplan::cel::{self, COST_LIMIT, DeviceInput, Environment, EvalError, Program};
+use stowplan::cel::{self, Bounds, COST_LIMIT, DeviceInput, Environment, EvalError, Program};
 use stowplan::model::AttributeValue;
 
 use crate::devices::Device;
@@ -11,8 +11,8 @@ use crate::devices::Device;
 pub enum Answer {
     /// It does not compile.
     Refused(String),
-    /// It compiles; one outcome a device.
-    Compiled(Vec<Outcome>),
+    /// It compiles: one outcome a device, and what it may cost on any.
+    Compiled(Vec<Outcome>, Bounds),
     /// Upstream's code panicked.
     Panic(String),
     /// What is said of two quantities or versions.
@@ -43,6 +43,8 @@ pub enum Aspect {
     ErrorText,
     /// The run-time cost.
     Cost,
+    /// The estimate of the cost.
+    Estimate,
     /// Upstream's code panics.
     Panic,
 }
@@ -55,7 +57,8 @@ impl Answer {
             Ok(program) => program,
             Err(error) => return Self::Refused(error.to_string()),
         };
-        Self::Compiled(devices.iter().map(|device| Outcome::ours(&program, derived, device)).collect())
+        let outcomes = devices.iter().map(|device| Outcome::ours(&program, derived, device)).collect();
+        Self::Compiled(outcomes, program.cost_estimate())
     }
 
     /// What upstream says.
@@ -67,7 +70,9 @@ impl Answer {
             return Self::Refused(error.to_owned());
         }
         let devices = answer["devices"].as_array().map_or(&[][..], Vec::as_slice);
-        Self::Compiled(devices.iter().map(Outcome::upstream).collect())
+        let bound = |name| answer["estimate"][name].as_u64().expect("what compiles has an estimate");
+        let estimate = Bounds { min: bound("min"), max: bound("max") };
+        Self::Compiled(devices.iter().map(Outcome::upstream).collect(), estimate)
     }
 
     /// What two answers differ in first.
@@ -76,7 +81,8 @@ impl Answer {
             _ if self == upstream => None,
             (_, Self::Panic(_)) => Some(Aspect::Panic),
             (Self::Refused(_), Self::Refused(_)) => Some(Aspect::RefusalText),
-            (Self::Compiled(ours), Self::Compiled(theirs)) => {
+            (Self::Compiled(_, ours), Self::Compiled(_, theirs)) if ours != theirs => Some(Aspect::Estimate),
+            (Self::Compiled(ours, _), Self::Compiled(theirs, _)) => {
                 ours.iter().zip(theirs).find_map(|(ours, theirs)| ours.aspect(theirs))
             }
             _ => Some(Aspect::Acceptance),
@@ -89,13 +95,17 @@ impl Answer {
             Self::Refused(_) => "refused",
             Self::Panic(_) => "panic",
             Self::Numbers(_) => "numbers",
-            Self::Compiled(outcomes) if outcomes.iter().any(|o| o.result.contains("cost limit exceeded")) => {
+            Self::Compiled(outcomes, _)
+                if outcomes.iter().any(|o| o.result.contains("cost limit exceeded")) =>
+            {
                 "too costly"
             }
-            Self::Compiled(outcomes) if outcomes.iter().any(|o| matches!(&*o.result, "true" | "false")) => {
+            Self::Compiled(outcomes, _)
+                if outcomes.iter().any(|o| matches!(&*o.result, "true" | "false")) =>
+            {
                 "a truth value"
             }
-            Self::Compiled(_) => "an error or another value",
+            Self::Compiled(..) => "an error or another value",
         }
     }
 }

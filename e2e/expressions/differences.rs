@@ -41,7 +41,7 @@ pub const DIFFERENCES: &[Difference] = &[
         link: "https://github.com/google/cel-go/blob/v0.29.2/interpreter/interpretable.go",
         shows: |ours, upstream| match (ours, upstream) {
             (_, Answer::Panic(_)) => true,
-            (Answer::Compiled(ours), Answer::Compiled(upstream)) => {
+            (Answer::Compiled(ours, _), Answer::Compiled(upstream, _)) => {
                 all(ours, upstream, |_, upstream| upstream.result.starts_with("internal error: "))
             }
             _ => false,
@@ -72,7 +72,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 (Answer::Refused(ours), Answer::Refused(upstream)) => {
                     is_pattern(ours) && is_pattern(upstream)
                 }
-                (Answer::Compiled(ours), Answer::Compiled(upstream)) => {
+                (Answer::Compiled(ours, _), Answer::Compiled(upstream, _)) => {
                     all(ours, upstream, |ours, upstream| {
                         ours.cost == upstream.cost
                             && ours.result.contains("error parsing regexp: ")
@@ -132,5 +132,10 @@ fn without_numbers(text: &str) -> String {
 
 /// The difference that a pair of answers shows.
 pub fn known(ours: &Answer, upstream: &Answer) -> Option<&'static Difference> {
+    if let (Answer::Compiled(_, ours), Answer::Compiled(_, upstream)) = (ours, upstream)
+        && ours != upstream
+    {
+        return None;
+    }
     DIFFERENCES.iter().find(|difference| (difference.shows)(ours, upstream))
 }

@@ -32,8 +32,8 @@ type celDevice struct {
 type celAnswer struct {
 	// Compile is the compile error.
 	Compile string `json:"compile,omitempty"`
-	// MaxCost is the static estimate.
-	MaxCost uint64 `json:"maxCost"`
+	// Estimate is the static estimate.
+	Estimate *celEstimate `json:"estimate,omitempty"`
 	// Devices has one entry a device.
 	Devices []celVerdict `json:"devices,omitempty"`
 	// Panic is what upstream's code panicked with.
@@ -73,7 +73,8 @@ func (q *celQuestion) about(expression string) (out celAnswer) {
 	if compiled.Error != nil {
 		return celAnswer{Compile: compiled.Error.Error()}
 	}
-	out = celAnswer{MaxCost: compiled.MaxCost}
+	cost := estimate(&compiled)
+	out = celAnswer{Estimate: &cost}
 	for _, device := range q.Devices {
 		out.Devices = append(out.Devices, q.evaluate(&compiled, cel.Device(device)))
 	}

@@ -49,6 +49,9 @@ pub(super) fn expand(
     })
 }
 
+/// How cel-go named the accumulator once. It is still reserved.
+const OLD_ACCUMULATOR: &str = "__result__";
+
 #[derive(Clone, Copy)]
 enum Fold {
     All,
@@ -101,8 +104,21 @@ impl Builder<'_, '_> {
 
     fn simple_name(&self, arg: ExprId) -> Option<Arc<str>> {
         match self.parser.ast.expr(arg) {
-            Expr::Ident(name) if !name.starts_with('.') => Some(Arc::clone(name)),
+            Expr::Ident(name) => Some(Arc::clone(name)),
             _ => None,
+        }
+    }
+
+    /// The name of a bound variable. With a leading dot it is never found again.
+    fn bound_name(&mut self, arg: ExprId, complaint: &str) -> Result<Arc<str>, ExprId> {
+        match self.simple_name(arg) {
+            Some(name) if name.starts_with('.') => {
+                self.parser
+                    .report(self.offset, format!("undeclared reference to '{name}' (in container '')"));
+                Err(arg)
+            }
+            Some(name) => Ok(name),
+            None => Err(self.misuse(arg, complaint)),
         }
     }
 
@@ -123,6 +139,12 @@ impl Builder<'_, '_> {
         let first = names.swap_remove(0);
         if second.as_ref() == Some(&first) {
             return Err(self.misuse(args[1], &format!("duplicate variable name: {first}")));
+        }
+        let reserved = [Some(&first), second.as_ref()]
+            .iter()
+            .position(|name| name.is_some_and(|name| **name == *OLD_ACCUMULATOR));
+        if let Some(at) = reserved {
+            return Err(self.misuse(args[at], "iteration variable overwrites accumulator variable"));
         }
         Ok((first, second))
     }
@@ -231,16 +253,17 @@ impl Builder<'_, '_> {
     }
 
     fn bind(&mut self, variable: ExprId, init: ExprId, body: ExprId) -> ExprId {
-        match self.simple_name(variable) {
-            Some(variable) => self.add(Expr::Bind { variable, init, body }),
-            None => self.misuse(variable, "cel.bind() variable names must be simple identifiers"),
+        match self.bound_name(variable, "cel.bind() variable names must be simple identifiers") {
+            Ok(variable) => self.add(Expr::Bind { variable, init, body }),
+            Err(misuse) => misuse,
         }
     }
 
     fn optional(&mut self, target: ExprId, variable: ExprId, body: ExprId, name: &str) -> ExprId {
-        let Some(bound) = self.simple_name(variable) else {
-            let message = format!("{name}() variable name must be a simple identifier");
-            return self.misuse(variable, &message);
+        let complaint = format!("{name}() variable name must be a simple identifier");
+        let bound = match self.bound_name(variable, &complaint) {
+            Ok(bound) => bound,
+            Err(misuse) => return misuse,
         };
         let present = self.member("hasValue", target);
         let value = self.member("value", target);

@@ -16,6 +16,7 @@ mod cost;
 mod derived;
 mod device;
 mod error;
+mod estimate;
 mod eval;
 mod functions;
 mod lexer;
@@ -38,6 +39,7 @@ pub use cost::COST_LIMIT;
 pub use derived::compile_derived;
 pub use device::{DeviceInput, Section};
 pub use error::{CompileError, EvalError, Issue};
+pub use estimate::Bounds;
 pub use program::{Program, TouchedPaths};
 pub use value::{List, Map, Value};
 

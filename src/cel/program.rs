@@ -7,6 +7,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::device::Section;
+use super::estimate::Bounds;
 use super::functions::Function;
 use super::value::{Key, Value};
 
@@ -204,9 +205,16 @@ pub struct Program {
     pub(super) regexes: Box<[Regex]>,
     pub(super) sets: Box<[BTreeSet<Key>]>,
     pub(super) locals: usize,
+    pub(super) estimate: Bounds,
 }
 
 impl Program {
+    /// What evaluating it may cost on any device, as an API server estimates it when the
+    /// expression is written.
+    pub fn cost_estimate(&self) -> Bounds {
+        self.estimate
+    }
+
     /// Which parts of a device the expression looks at.
     pub fn touched_paths(&self) -> TouchedPaths {
         let mut touched = TouchedPaths::default();

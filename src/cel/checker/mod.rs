@@ -28,6 +28,8 @@ pub(super) enum Reference {
         function: Function,
         /// cel-go's name of the signature, if only one can be meant.
         overload: Option<&'static str>,
+        /// cel-go's names of all signatures that can be meant.
+        overloads: Box<[&'static str]>,
         /// Whether the receiver is the first part of the function's name, and no value.
         namespaced: bool,
     },

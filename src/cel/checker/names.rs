@@ -33,7 +33,8 @@ const QUALIFIED: [Type; 19] = [
 
 impl Checker<'_> {
     pub(super) fn ident(&mut self, id: ExprId, name: &str) -> Type {
-        if let Some((_, ty, local)) = self.scope.iter().rev().find(|(known, ..)| **known == *name) {
+        let local = self.scope.iter().rev().find(|(known, ..)| **known == *name && !name.starts_with('.'));
+        if let Some((_, ty, local)) = local {
             self.references[id.index()] = Reference::Local(*local);
             return ty.clone();
         }
@@ -110,7 +111,7 @@ impl Checker<'_> {
             return self.undeclared(id, name);
         };
         let function = declaration.function;
-        let mut overload = Some(declaration.overloads[0].id);
+        let mut overloads = vec![declaration.overloads[0].id];
         let ty = match function {
             Function::And | Function::Or => self.logical(args),
             Function::OptionalSelect => match args {
@@ -121,15 +122,20 @@ impl Checker<'_> {
                 _ => Type::Error,
             },
             _ => match self.resolve(declaration, target, args) {
-                Some((ty, only)) => {
-                    overload = only;
+                Some((ty, meant)) => {
+                    overloads = meant;
                     ty
                 }
                 None => self.no_overload(id, function, target, args),
             },
         };
-        self.references[id.index()] =
-            Reference::Call { function, overload, namespaced: namespaced.is_some() };
+        let only = if let [only] = overloads[..] { Some(only) } else { None };
+        self.references[id.index()] = Reference::Call {
+            function,
+            overload: only,
+            overloads: overloads.into(),
+            namespaced: namespaced.is_some(),
+        };
         ty
     }
 
@@ -145,15 +151,16 @@ impl Checker<'_> {
         ty
     }
 
-    /// The result's type, and the signature if only one fits.
+    /// The result's type, and the signatures that fit.
     fn resolve(
         &mut self,
         declaration: &Declaration,
         target: Option<ExprId>,
         args: &[ExprId],
-    ) -> Option<(Type, Option<&'static str>)> {
+    ) -> Option<(Type, Vec<&'static str>)> {
         let given: Vec<_> = target.iter().chain(args).map(|id| self.type_of(*id)).collect();
-        let mut found: Option<(Type, Option<&'static str>)> = None;
+        let mut found: Option<Type> = None;
+        let mut meant = Vec::new();
         for overload in &declaration.overloads {
             if overload.method != target.is_some() || overload.args.len() != given.len() {
                 continue;
@@ -165,13 +172,14 @@ impl Checker<'_> {
                 continue;
             }
             let result = self.substitution.resolve(&overload.result.instantiate(first), false);
+            meant.push(overload.id);
             found = Some(match found {
-                None => (result, Some(overload.id)),
-                Some((before, _)) if before.is_dyn_or_error() || before == result => (before, None),
-                Some(_) => (Type::Dyn, None),
+                None => result,
+                Some(before) if before.is_dyn_or_error() || before == result => before,
+                Some(_) => Type::Dyn,
             });
         }
-        found
+        found.map(|ty| (ty, meant))
     }
 
     fn no_overload(

@@ -19,7 +19,7 @@ const FOLDED_MAX: u64 = 10_000;
 impl Generator<'_> {
     /// A call of a function or operator.
     pub(super) fn function(&mut self, id: ExprId, target: Option<ExprId>, args: &[ExprId], charged: Charged) {
-        let Reference::Call { function, overload, namespaced } = *self.reference(id) else { return };
+        let Reference::Call { function, overload, namespaced, .. } = *self.reference(id) else { return };
         let full = |id: ExprId| Task::Value(id, Charged::Fully);
         match (function, args) {
             (Function::Index | Function::OptionalIndex | Function::OptionalSelect, _) => {

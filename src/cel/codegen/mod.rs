@@ -12,6 +12,7 @@ use super::ast::{Ast, Expr, ExprId, Literal};
 use super::checker::{Checked, Reference};
 use super::cost::LIST;
 use super::error::CompileError;
+use super::estimate::{Bounds, estimate};
 use super::functions::Function;
 use super::program::{Access, Op, Path, Program, Target};
 use super::types::Type;
@@ -54,7 +55,7 @@ pub(super) fn generate(ast: &Ast, root: ExprId, checked: &Checked) -> Result<Pro
         generator.work()?;
     }
     generator.place(end, true);
-    Ok(generator.finish())
+    Ok(generator.finish(estimate(ast, root, checked)))
 }
 
 fn index(at: usize) -> u32 {
@@ -175,7 +176,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Program {
+    fn finish(self, estimate: Bounds) -> Program {
         let labels = self.labels;
         let mut ops = self.ops;
         for op in &mut ops {
@@ -190,6 +191,7 @@ impl Generator<'_> {
             regexes: self.regexes.into(),
             sets: self.sets.into(),
             locals: self.bindings.len(),
+            estimate,
         }
     }
 

@@ -234,15 +234,16 @@ impl<'s> Parser<'s> {
         Ok(left)
     }
 
-    /// A chain of `&&` or of `||` is one call, however long.
+    /// A chain of `&&` or of `||` is one call, however long. It stands where the middle operator
+    /// does, which is the root of the balanced tree that upstream makes.
     fn logical(&mut self, first: ExprId, strength: u8, function: &'static str) -> Result<ExprId, Abort> {
-        let offset = self.token.start;
         let mut terms = vec![first];
+        let mut operators = Vec::new();
         while self.operator() == Some((strength, function)) {
-            self.advance();
+            operators.push(self.advance().start);
             terms.push(self.binary(strength + 1)?);
         }
-        Ok(self.call(function, None, terms, offset))
+        Ok(self.call(function, None, terms, operators[operators.len() / 2]))
     }
 
     fn unary(&mut self) -> Result<ExprId, Abort> {

@@ -1,5 +1,6 @@
 //! Expressions, devices and upstream's answers.
 
+mod estimates;
 mod hostile;
 mod patterns;
 mod upstream;
