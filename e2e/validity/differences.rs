@@ -40,22 +40,13 @@ const NO_PLACE: [&str; 11] = [
     ".ephemeralContainers",
 ];
 
-pub const DIFFERENCES: [Difference; 9] = [
+pub const DIFFERENCES: [Difference; 8] = [
     Difference {
         name: "dropped-field",
         what: "A field of a feature that is off is refused; an API server drops it in silence.",
         why: "An object that asks for something else than its author wrote should not be scheduled.",
         link: DECISION,
         applies: |side, _, message| side == Side::Ours && message.contains("an API server drops this field"),
-    },
-    Difference {
-        name: "selector-cost",
-        what: "Selectors above the cost limit are accepted.",
-        why: "Their cost is not estimated yet.",
-        link: DECISION,
-        applies: |side, _, message| {
-            side == Side::Theirs && message.contains("too complex, exceeds cost limit")
-        },
     },
     Difference {
         name: "old-paths",

@@ -38,14 +38,23 @@ struct Context<'c> {
     /// Whether an API server stored the object: then rules that only hold at creation are past.
     stored: bool,
     expressions: &'c mut Expressions,
+    /// What the derived attributes of the claim may cost together.
+    derived_cost: u64,
 }
 
-/// CEL expressions that were compiled already, each with what is wrong with it.
+/// What an expression may cost at most, or what is wrong with it.
+type Compiled = Result<u64, String>;
+
+/// The most that an expression may cost by its estimate, and that all derived attributes of a claim
+/// may cost together.
+const COST_MAX: u64 = 1_000_000;
+
+/// CEL expressions that were compiled already.
 #[derive(Debug)]
 pub(super) struct Expressions {
     environment: cel::Environment,
-    selectors: BTreeMap<Box<str>, Option<String>>,
-    derived: BTreeMap<Box<str>, Option<String>>,
+    selectors: BTreeMap<Box<str>, Compiled>,
+    derived: BTreeMap<Box<str>, Compiled>,
 }
 
 impl Expressions {
@@ -57,25 +66,26 @@ impl Expressions {
         }
     }
 
-    /// What an API server says about a selector that does not compile.
-    fn wrong(&mut self, expression: &str) -> Option<String> {
-        let wrong = || refusal(cel::compile(expression, &self.environment));
-        self.selectors.entry(expression.into()).or_insert_with(wrong).clone()
+    /// What an API server says of a selector.
+    fn selector(&mut self, expression: &str) -> Compiled {
+        let compile = || compiled(cel::compile(expression, &self.environment));
+        self.selectors.entry(expression.into()).or_insert_with(compile).clone()
     }
 
-    /// What it says about a derived attribute that does not compile.
-    fn wrong_derived(&mut self, expression: &str) -> Option<String> {
-        let wrong = || refusal(cel::compile_derived(expression, &self.environment));
-        self.derived.entry(expression.into()).or_insert_with(wrong).clone()
+    /// What it says of a derived attribute.
+    fn derived(&mut self, expression: &str) -> Compiled {
+        let compile = || compiled(cel::compile_derived(expression, &self.environment));
+        self.derived.entry(expression.into()).or_insert_with(compile).clone()
     }
 }
 
 /// What is too complex for our machine alone is none of an API server's business: the allocator
 /// refuses it.
-fn refusal<T>(compiled: Result<T, CompileError>) -> Option<String> {
-    match compiled {
-        Ok(_) | Err(CompileError::TooComplex) => None,
-        Err(error) => Some(error.to_string()),
+fn compiled(program: Result<cel::Program, CompileError>) -> Compiled {
+    match program {
+        Ok(program) => Ok(program.cost_estimate().max),
+        Err(CompileError::TooComplex) => Ok(0),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -90,7 +100,7 @@ pub(super) fn object(
     let root = Field::root(object);
     let metadata = root.child("metadata");
     let stored = !metadata.child("resourceVersion").text().is_empty();
-    let cx = &mut Context { features, issues, stored, expressions };
+    let cx = &mut Context { features, issues, stored, expressions, derived_cost: 0 };
     meta::object_meta(kind, &metadata, cx.issues);
     gates::dropped_fields(kind, &root, cx);
     let spec = root.child("spec");

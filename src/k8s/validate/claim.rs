@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::devices::{self, cel_expression, unique};
 use super::meta::{invalid_all, json};
-use super::{Context, names};
+use super::{COST_MAX, Context, names};
 use crate::k8s::field::Field;
 use crate::model::FeatureGate;
 
@@ -84,6 +84,11 @@ pub(super) fn claim_spec(spec: &Field<'_, '_>, cx: &mut Context<'_>) {
             names.check_all(&item.child("requests"), cx);
             configuration(&item, cx);
         }
+    }
+    if std::mem::take(&mut cx.derived_cost) > COST_MAX {
+        let detail =
+            "too complex, total cost of derived attribute CEL expressions in the claim exceeds cost limit";
+        cx.issues.forbidden(&devices, detail);
     }
 }
 
@@ -218,11 +223,24 @@ fn derived_attributes(
             cx.issues.required(&expression, "");
         } else if expression.text().len() > devices::EXPRESSION_MAX {
             cx.issues.too_long(&expression, devices::EXPRESSION_MAX);
-        } else if let Some(wrong) = cx.expressions.wrong_derived(expression.text()).filter(|_| !cx.stored) {
-            cx.issues.invalid(&expression, expression.text(), &wrong);
+        } else if !cx.stored {
+            derived_expression(&expression, cx);
         }
     }
     unique(attributes, |item| item.child("name").text().to_owned(), cx);
+}
+
+fn derived_expression(expression: &Field<'_, '_>, cx: &mut Context<'_>) {
+    match cx.expressions.derived(expression.text()) {
+        Ok(cost) => {
+            if cost > COST_MAX {
+                cx.issues.forbidden(expression, devices::TOO_COMPLEX);
+            }
+            // Upstream's sum wraps.
+            cx.derived_cost = cx.derived_cost.wrapping_add(cost);
+        }
+        Err(wrong) => cx.issues.invalid(expression, expression.text(), &wrong),
+    }
 }
 
 /// Whether a constraint over this request, or `request/subrequest`, is about the attribute.
@@ -241,11 +259,13 @@ fn constraint(constraint: &Field<'_, '_>, names: &RequestNames<'_>, cx: &mut Con
     names.check_all(&constraint.child("requests"), cx);
     let matched = constraint.child("matchAttribute");
     let distinct = constraint.child("distinctAttribute");
-    if matched.is_set() {
-        devices::attribute_reference(&matched, cx);
-    } else if distinct.is_set() {
-        devices::attribute_reference(&distinct, cx);
-    } else if cx.features.has(FeatureGate::DRAConsumableCapacity) {
+    for attribute in [&matched, &distinct].into_iter().filter(|attribute| attribute.is_set()) {
+        devices::attribute_reference(attribute, cx);
+    }
+    if matched.is_set() || distinct.is_set() {
+        return;
+    }
+    if cx.features.has(FeatureGate::DRAConsumableCapacity) {
         let detail = "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required";
         cx.issues.required(constraint, detail);
     } else {

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::meta::invalid_all;
-use super::{Context, names};
+use super::{COST_MAX, Context, names};
 use crate::k8s::field::Field;
 
 /// Longest CEL expression, in bytes.
 pub(super) const EXPRESSION_MAX: usize = 10 * 1024;
+/// What is said of an expression that may cost too much.
+pub(super) const TOO_COMPLEX: &str = "too complex, exceeds cost limit";
 const DRIVER_MAX: usize = 63;
 const POOL_MAX: usize = 253;
 const IDENTIFIER_MAX: usize = 32;
@@ -161,8 +163,12 @@ pub(super) fn cel_expression(field: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     if field.text().len() > EXPRESSION_MAX {
         cx.issues.too_long(field, EXPRESSION_MAX);
-    } else if let Some(wrong) = cx.expressions.wrong(field.text()) {
-        cx.issues.uncompiled(field, field.text(), &wrong);
+        return;
+    }
+    match cx.expressions.selector(field.text()) {
+        Ok(cost) if cost > COST_MAX => cx.issues.forbidden(field, TOO_COMPLEX),
+        Ok(_) => {}
+        Err(wrong) => cx.issues.uncompiled(field, field.text(), &wrong),
     }
 }
 

@@ -14,7 +14,11 @@ const ANNOTATIONS_MAX: usize = 256 * 1024;
 /// The metadata of an object as a whole.
 pub(super) fn object_meta(kind: Kind, metadata: &Field<'_, '_>, issues: &mut Issues) {
     let name = metadata.child("name");
-    let form = if kind == Kind::Namespace { names::dns_label } else { names::dns_subdomain };
+    let form = match kind {
+        // The pods of a StatefulSet have its name in theirs, which are names of hosts.
+        Kind::Namespace | Kind::StatefulSet => names::dns_label,
+        _ => names::dns_subdomain,
+    };
     if name.text().is_empty() {
         issues.required(&name, "name or generateName is required");
     } else {
@@ -136,8 +140,42 @@ pub(super) fn conditions(conditions: &Field<'_, '_>, max: usize, issues: &mut Is
         if !condition.child("lastTransitionTime").is_set() {
             issues.required(&condition.child("lastTransitionTime"), "must be set");
         }
-        if condition.child("reason").text().is_empty() {
-            issues.required(&condition.child("reason"), "must be set");
+        if let Some(generation) = condition.child("observedGeneration").int().filter(|value| *value < 0) {
+            let detail = "must be greater than or equal to zero";
+            issues.invalid_value(&condition.child("observedGeneration"), generation, detail);
         }
+        condition_texts(&condition, issues);
     }
+}
+
+/// The most bytes of a condition's reason.
+const REASON_MAX: usize = 1024;
+const REASON_TEXT: &str = "a condition reason must start with alphabetic character, optionally followed by a string of \
+     alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  \
+     or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is \
+     '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
+/// The most bytes of a condition's message.
+const MESSAGE_MAX: usize = 32 * 1024;
+
+fn condition_texts(condition: &Field<'_, '_>, issues: &mut Issues) {
+    let (reason, message) = (condition.child("reason"), condition.child("message"));
+    let text = reason.text();
+    if text.is_empty() {
+        issues.required(&reason, "must be set");
+    } else if !is_reason(text) {
+        issues.invalid(&reason, text, REASON_TEXT);
+    }
+    if text.len() > REASON_MAX {
+        issues.too_long(&reason, REASON_MAX);
+    }
+    if message.text().len() > MESSAGE_MAX {
+        issues.too_long(&message, MESSAGE_MAX);
+    }
+}
+
+fn is_reason(text: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ':');
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && text.chars().all(is_inner)
 }
