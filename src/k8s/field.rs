@@ -70,6 +70,14 @@ impl<'n, 'p> Field<'n, 'p> {
         })
     }
 
+    /// An entry that the map lacks.
+    pub fn missing<'s>(&'s self, key: &'n str) -> Field<'n, 's>
+    where
+        'p: 's,
+    {
+        Field { node: None, place: self.place, step: Step::Key(key), parent: Some(self) }
+    }
+
     /// The entries of a map that is a structure, as fields.
     pub(super) fn fields<'s>(&'s self) -> impl Iterator<Item = (&'n str, Field<'n, 's>)>
     where

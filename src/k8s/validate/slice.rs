@@ -5,6 +5,7 @@ use super::devices::{self, qualified_name, too_many, unique};
 use super::meta::{conditions, json};
 use super::{Context, names, selector};
 use crate::k8s::field::Field;
+use crate::model::FeatureGate;
 
 const DEVICES_MAX: usize = 128;
 /// Once any device of the slice has taints, counters or list attributes.
@@ -209,7 +210,7 @@ fn attribute(attribute: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     for name in LISTS {
         let list = attribute.child(name);
-        if list.is_set() && list.is_empty() {
+        if list.is_set() && list.is_empty() && cx.features.has(FeatureGate::DRAListTypeAttributes) {
             cx.issues.invalid_value(&list, "[]", "must not be empty if specified");
         }
         if matches!(name, "strings" | "versions") {
@@ -217,8 +218,9 @@ fn attribute(attribute: &Field<'_, '_>, cx: &mut Context<'_>) {
         }
     }
     let kinds = ["int", "bool", "string", "version"];
-    let set: Vec<_> =
-        kinds.iter().chain(&LISTS).copied().filter(|name| attribute.child(name).is_set()).collect();
+    let scalars = kinds.into_iter().filter(|name| attribute.child(name).is_set());
+    let lists = LISTS.into_iter().filter(|name| !attribute.child(name).is_empty());
+    let set: Vec<_> = scalars.chain(lists).collect();
     let all = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`";
     match set.len() {
         0 => cx.issues.invalid(attribute, "", &format!("must specify one of: {all}")),
@@ -272,7 +274,7 @@ fn partition_type(partition: &Field<'_, '_>, spec: &Field<'_, '_>, cx: &mut Cont
             None => {
                 let detail = "device consumes counters and `partitionTypeAttribute` names this attribute, so it \
                               must be set";
-                cx.issues.required(&attributes, detail);
+                cx.issues.required(&attributes.missing(name), detail);
             }
             Some((_, value)) if value.child("string").is_set() => {}
             Some((_, value)) => {

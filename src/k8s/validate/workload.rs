@@ -20,7 +20,7 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
     let template = spec.child("template");
     // The selector of a Job is made by the API server.
     let selects = kind == Kind::Job || selection(kind, &spec.child("selector"), &template, cx);
-    if !selects && matches!(kind, Kind::Deployment | Kind::ReplicaSet) {
+    if !selects && matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet) {
         return; // upstream looks at their template with a selector only
     }
     pod::template(&template, cx);
