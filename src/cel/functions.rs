@@ -331,8 +331,13 @@ pub(super) struct Declaration {
 
 /// Releases before 1.37 count the text that `startsWith` and `endsWith` are called on, not the one that
 /// is looked for, and nothing for `matches` as a function; `or` and `orValue` hand on what is no
-/// optional; `lists.range` takes what is below zero for zero.
+/// optional; `lists.range` takes what is below zero for zero; `duration` is declared for integers, and
+/// fails on them.
 pub(super) fn be_as_older_releases(declaration: &mut Declaration) {
+    if declaration.function == Function::ToDuration {
+        let overloads = std::mem::take(&mut declaration.overloads).into_iter();
+        declaration.overloads = overloads.chain([overload(OLDER_DURATION_OF_INT)]).collect();
+    }
     for overload in &mut declaration.overloads {
         overload.id = match overload.id {
             "starts_with_string" => OLDER_STARTS_WITH,
@@ -345,6 +350,8 @@ pub(super) fn be_as_older_releases(declaration: &mut Declaration) {
         };
     }
 }
+
+const OLDER_DURATION_OF_INT: &str = "int64_to_duration(int) -> duration";
 
 /// The names of signatures that older releases have in their own way.
 pub(super) const OLDER_STARTS_WITH: &str = "starts_with_string before 1.37";

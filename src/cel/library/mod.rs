@@ -40,6 +40,9 @@ pub(super) fn call<'a>(
     if !fits(overload, args) {
         return mismatch(function, args);
     }
+    if overload == Some("int64_to_duration") {
+        return EvalError::operation("type conversion error from 'int' to 'google.protobuf.Duration'");
+    }
     let done = operator(function, args, meter)
         .or_else(|| optional(function, args))
         .or_else(|| numbers::convert(function, args))
