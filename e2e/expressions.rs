@@ -215,7 +215,6 @@ fn garbled(chance: &mut Chance, text: &str) -> String {
 }
 
 #[test]
-#[ignore = "finds one difference in some thousand expressions still; run it with --ignored"]
 fn expressions_are_answered_as_upstream_does() {
     let Some(oracle) = Oracle::start() else { return };
     let (seed, count) = seed("expressions_are_answered_as_upstream_does");
@@ -224,7 +223,6 @@ fn expressions_are_answered_as_upstream_does() {
 }
 
 #[test]
-#[ignore = "finds one difference in some thousand expressions still; run it with --ignored"]
 fn expressions_of_derived_attributes_are_answered_as_upstream_does() {
     let Some(oracle) = Oracle::start() else { return };
     let (seed, count) = seed("expressions_of_derived_attributes_are_answered_as_upstream_does");
@@ -233,7 +231,6 @@ fn expressions_of_derived_attributes_are_answered_as_upstream_does() {
 }
 
 #[test]
-#[ignore = "finds one difference in some thousand expressions still; run it with --ignored"]
 fn expressions_are_answered_as_the_release_1_34_does() {
     let Some(oracle) = Oracle::start_1_34() else { return };
     let (seed, count) = seed("expressions_are_answered_as_the_release_1_34_does");
