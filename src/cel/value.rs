@@ -140,6 +140,13 @@ pub enum Map<'a> {
 /// Keys as written with their values, by what they equal.
 pub type Entries<'a> = BTreeMap<Key, (Value<'a>, Value<'a>)>;
 
+/// The key under which a map has this very quantity, and not just one that is equal to it.
+pub(super) fn identity(entries: &Entries<'_>, key: &Value<'_>) -> Option<Key> {
+    let Value::Quantity { amount, .. } = key else { return None };
+    let is_same = |known: &Value<'_>| matches!(known, Value::Quantity { amount: known, .. } if std::ptr::eq(&raw const **known, &raw const **amount));
+    entries.iter().find(|(_, (known, _))| is_same(known)).map(|(hash, _)| hash.clone())
+}
+
 /// What makes map keys equal: numbers of the same value are the same key, whatever their type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
@@ -309,7 +316,10 @@ impl<'a> Map<'a> {
     /// The value of a key. A device's map of domains has a value for every one.
     pub(super) fn find(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
-            Self::Entries(entries) => Some(entries.items.get(&key.key()?)?.1.clone()),
+            Self::Entries(entries) => {
+                let hash = key.key().or_else(|| identity(&entries.items, key))?;
+                Some(entries.items.get(&hash)?.1.clone())
+            }
             Self::Device(view) => match key {
                 Value::String(text) => view.find(text),
                 _ => view.is_open().then(|| Value::Map(Map::new(Entries::new()))),

@@ -118,6 +118,9 @@ pub(super) fn object(
         Kind::Pod => pod::pod(&root, cx),
         Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::DaemonSet | Kind::Job => {
             workload::workload(kind, &spec, cx);
+            if kind == Kind::Job {
+                workload::job_name(&metadata, &spec, cx);
+            }
         }
         Kind::ResourceClaim => {
             claim::claim_spec(&spec, cx);

@@ -25,7 +25,7 @@ pub use self::url::Url;
 use super::cost::Meter;
 use super::error::EvalError;
 use super::functions::Function;
-use super::value::{Key, Map, Outcome, TypeName, Value, equal};
+use super::value::{Key, Map, Outcome, TypeName, Value, equal, identity};
 
 /// Calls a function on values.
 ///
@@ -168,12 +168,12 @@ pub(super) fn insert<'a>(
     Ok(())
 }
 
-/// The key under which a value goes into a map. Upstream finds lists, maps and optionals by their
-/// address, which no other value has.
+/// The key under which a value goes into a map. Upstream finds lists, maps, optionals and quantities by
+/// their address, which no other value has; here only a quantity is the same twice.
 pub(super) fn map_key(key: &Value<'_>, map: &super::value::Entries<'_>) -> Result<Key, Arc<EvalError>> {
     match key {
         Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Quantity { .. } | Value::Url(_) => {
-            Ok(Key::Alone(map.len()))
+            Ok(identity(map, key).unwrap_or(Key::Alone(map.len())))
         }
         _ => key.key().ok_or(()).or_else(|()| EvalError::operation(unhashable(key))),
     }

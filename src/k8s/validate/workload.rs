@@ -7,7 +7,7 @@ use crate::k8s::kind::Kind;
 
 /// `spec` of a Deployment, `ReplicaSet`, `StatefulSet`, `DaemonSet` or Job.
 pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
-    for name in ["replicas", "minReadySeconds", "parallelism", "completions"] {
+    for name in ["replicas", "minReadySeconds", "parallelism", "completions", "progressDeadlineSeconds"] {
         let field = spec.child(name);
         if let Some(number) = field.int().filter(|number| *number < 0) {
             cx.issues.invalid_value(&field, number, "must be greater than or equal to 0");
@@ -16,6 +16,9 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
     let service = spec.child("serviceName");
     if kind == Kind::StatefulSet && !service.text().is_empty() {
         invalid_all(&service, service.text(), names::dns_label(service.text()), cx.issues);
+    }
+    if kind == Kind::Deployment {
+        progress_deadline(spec, cx);
     }
     let template = spec.child("template");
     // The selector of a Job is made by the API server.
@@ -42,6 +45,26 @@ pub(super) fn workload(kind: Kind, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
         let detail = format!("activeDeadlineSeconds in {} is not Supported", owner.as_str());
         cx.issues.forbidden(&deadline, &detail);
     }
+}
+
+/// A Deployment that must be ready for longer than its rollout may take.
+fn progress_deadline(spec: &Field<'_, '_>, cx: &mut Context<'_>) {
+    let deadline = spec.child("progressDeadlineSeconds");
+    let seconds = deadline.int().unwrap_or(600);
+    if seconds <= spec.child("minReadySeconds").int().unwrap_or(0) {
+        cx.issues.invalid_value(&deadline, seconds, "must be greater than minReadySeconds");
+    }
+}
+
+/// The name of a Job is a label of its pods.
+pub(super) fn job_name(metadata: &Field<'_, '_>, spec: &Field<'_, '_>, cx: &mut Context<'_>) {
+    if spec.child("manualSelector").is_true() {
+        return;
+    }
+    let name = metadata.child("name");
+    let template = spec.child("template");
+    let labels = template.child("metadata");
+    invalid_all(&labels.child("labels"), name.text(), names::label_value(name.text()), cx.issues);
 }
 
 /// Whether the selector has the form of one, if there is any.
