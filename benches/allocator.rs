@@ -15,7 +15,7 @@ use stowplan::model::slice::Placement;
 use stowplan::model::{
     Allocation, AllocationMode, AttributeValue, Capacity, ClaimKey, ClaimSpec, ConstraintKind, Device,
     DeviceClass, DeviceConstraint, DeviceContent, DeviceRequest, DeviceRequirement, DeviceSelector, Features,
-    Name, Node, NodeName, PoolId, RequestKind, ResourceClaim, ResourceSlice, Snapshot, Uid,
+    Name, Node, NodeInfo, NodeName, PoolId, RequestKind, ResourceClaim, ResourceSlice, Snapshot, Uid,
 };
 
 const DRIVER: &str = "test-driver.cdi.k8s.io";
@@ -116,7 +116,7 @@ fn a3() -> Arc<ClaimSpec> {
     claim(1, 1, &selector(&expression), false)
 }
 
-/// Asks on every node; the number of nodes that fit, and the first allocation.
+/// Asks on every node as a cycle does; the number of nodes that fit, and the allocation on the first.
 fn cycle(
     allocator: &mut Allocator,
     snapshot: &Snapshot,
@@ -126,13 +126,16 @@ fn cycle(
     let claims = [ClaimToAllocate { key: &key, uid: &uid, spec }];
     let (mut fitting, mut first) = (0, None);
     for info in snapshot.nodes().values() {
-        let outcome = allocator.allocate(snapshot, &info.node, &claims);
-        if let Some(allocation) = outcome.result.expect("no error") {
+        if allocator.fits(snapshot, &info.node, &claims).expect("no error") {
             fitting += 1;
-            first.get_or_insert(allocation);
+            first.get_or_insert(info);
         }
     }
-    (fitting, first)
+    let allocation = |info: &Arc<NodeInfo>| {
+        let outcome = allocator.allocate(snapshot, &info.node, &claims);
+        outcome.result.expect("no error").expect("it fits")
+    };
+    (fitting, first.map(allocation))
 }
 
 fn occupy(snapshot: &mut Snapshot, name: &str, allocation: Arc<Allocation>) {

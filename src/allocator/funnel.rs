@@ -199,7 +199,8 @@ impl Allocator {
         self.follow(snapshot);
         let (_, query) = self.queries.resolve(&self.rules, &mut self.book, snapshot, claims);
         let Self { rules, budget, book, memo, .. } = self;
-        let Ok(inventory) = memo.inventory(rules, book, snapshot, node) else { return Vec::new() };
+        let located = memo.locate(rules, book, snapshot, node);
+        let Ok(inventory) = located.and_then(|number| memo.inventory(number)) else { return Vec::new() };
         let stock = super::stock(rules, inventory);
         let look = Look { stock, query: &query, inventory, snapshot, claims };
         let mut funnels: Vec<_> = query.options.iter().map(|option| look.funnel(book, option)).collect();

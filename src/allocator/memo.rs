@@ -14,7 +14,6 @@ use crate::model::selection::Labels;
 use crate::model::snapshot::SlicesByName;
 use crate::model::{Node, NodeName, PoolId, PoolUse, Snapshot};
 
-use super::Outcome;
 use super::book::{Book, ProjectionId};
 use super::errors::Failure;
 use super::held::Held;
@@ -33,9 +32,16 @@ const GENERATION: usize = 1 << 15;
 /// Shapes kept with each node.
 const SHAPES: usize = 8;
 /// Answers kept with each node.
-const OUTCOMES: usize = 4;
+const ANSWERS: usize = 4;
 /// The feature that a node declares when kubelet calls may be left out.
 const NODE_OPERATIONS: &str = "DRAOptionalNodeOperations";
+
+/// How a search ended, for all nodes of one state.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub end: End,
+    pub steps: u64,
+}
 
 /// What a node reaches, and who holds it.
 #[derive(Debug)]
@@ -48,7 +54,7 @@ pub(super) struct Inventory {
     held_id: HeldId,
     /// The number of each pool, and the revision of its holders that `held` is of.
     tracks: SmallVec<[(usize, u64); 2]>,
-    outcomes: SmallVec<[(QueryId, Outcome); 1]>,
+    answers: SmallVec<[(QueryId, Arc<Answer>); 1]>,
 }
 
 /// A node with what its inventory was made from.
@@ -82,7 +88,7 @@ pub(super) struct Memo {
     by_node: FxHashMap<NodeName, usize>,
     shapes: Shapes,
     helds: FxHashMap<Arc<Held>, HeldId>,
-    answers: FxHashMap<(QueryId, ShapeId, HeldId), Arc<(End, u64)>>,
+    answers: FxHashMap<(QueryId, ShapeId, HeldId), Arc<Answer>>,
 }
 
 impl Default for Memo {
@@ -139,17 +145,17 @@ impl Memo {
             || self.tracks.len() > GENERATION + 2 * snapshot.slices().by_pool.len()
     }
 
-    /// The inventory of a node.
+    /// The number of a node, whose inventory is up to date.
     ///
     /// # Errors
     /// A node selector that cannot be evaluated.
-    pub fn inventory(
+    pub fn locate(
         &mut self,
         rules: &Rules,
         book: &mut Book,
         snapshot: &Snapshot,
         node: &Node,
-    ) -> Result<&mut Inventory, Failure> {
+    ) -> Result<usize, Failure> {
         let operations = rules.node_operations == NodeOperations::IfDeclared
             && node.declared_features.iter().any(|feature| *feature == NODE_OPERATIONS);
         let Some(number) = self.by_node.get(&node.name).copied() else {
@@ -157,13 +163,21 @@ impl Memo {
             let entry = self.enter(rules, book, snapshot, node, operations);
             self.nodes.push(entry);
             self.by_node.insert(node.name.clone(), number);
-            return self.refresh(number);
+            return self.refresh(number).map(|()| number);
         };
         if !self.nodes[number].is_fresh(self.slices_revision, snapshot, node, operations) {
             let entry = self.enter(rules, book, snapshot, node, operations);
             self.nodes[number] = entry;
         }
-        self.refresh(number)
+        self.refresh(number).map(|()| number)
+    }
+
+    /// The inventory of a node that was just located.
+    ///
+    /// # Errors
+    /// None then.
+    pub fn inventory(&mut self, number: usize) -> Result<&mut Inventory, Failure> {
+        self.nodes[number].inventory.as_mut().map_err(|failure| failure.clone())
     }
 
     fn enter(
@@ -178,8 +192,8 @@ impl Memo {
         let inventory = gather(rules, book, slices, node).map(|pools| {
             let tracks = pools.pools.iter().map(|pool| (self.track(&pool.id), u64::MAX)).collect();
             let held = Arc::new(Held::default());
-            let (shapes, outcomes) = (SmallVec::new(), SmallVec::new());
-            Inventory { pools, held, node_operations, shapes, held_id: 0, tracks, outcomes }
+            let (shapes, answers) = (SmallVec::new(), SmallVec::new());
+            Inventory { pools, held, node_operations, shapes, held_id: 0, tracks, answers }
         });
         let consulted = inventory.as_ref().map(|inventory| inventory.pools.consulted.clone());
         let with_slices = |pool: PoolId| {
@@ -208,11 +222,11 @@ impl Memo {
     }
 
     /// Looks the holders up again if any pool of the node has other ones.
-    fn refresh(&mut self, number: usize) -> Result<&mut Inventory, Failure> {
+    fn refresh(&mut self, number: usize) -> Result<(), Failure> {
         let Self { nodes, tracks, helds, .. } = self;
         let inventory = nodes[number].inventory.as_mut().map_err(|failure| failure.clone())?;
         if inventory.tracks.iter().all(|(track, seen)| tracks[*track].revision == *seen) {
-            return Ok(inventory);
+            return Ok(());
         }
         for (track, seen) in &mut inventory.tracks {
             *seen = tracks[*track].revision;
@@ -222,15 +236,15 @@ impl Memo {
         let next = helds.len();
         inventory.held_id = *helds.entry(Arc::clone(&held)).or_insert(next);
         inventory.held = held;
-        inventory.outcomes.clear();
-        Ok(inventory)
+        inventory.answers.clear();
+        Ok(())
     }
 
-    /// The state of a node whose inventory was just looked at, if nodes can share it. Claims that see
-    /// no more of devices than the projection leaves cannot tell nodes of one state apart.
-    pub fn state(&mut self, book: &mut Book, node: &Node, projection: ProjectionId) -> Option<State> {
-        let Self { nodes, by_node, shapes, .. } = self;
-        let inventory = nodes[*by_node.get(&node.name)?].inventory.as_mut().ok()?;
+    /// The state of a node that was just located, if nodes can share it. Claims that see no more of
+    /// devices than the projection leaves cannot tell nodes of one state apart.
+    pub fn state(&mut self, book: &mut Book, number: usize, projection: ProjectionId) -> Option<State> {
+        let Self { nodes, shapes, .. } = self;
+        let inventory = nodes[number].inventory.as_mut().ok()?;
         let known = inventory.shapes.iter().find(|(known, _)| *known == projection);
         let shape = if let Some((_, shape)) = known {
             *shape
@@ -246,13 +260,13 @@ impl Memo {
     }
 
     /// An answer given before to the same claims on a node of the same shape and state.
-    pub fn answer(&self, query: QueryId, state: Option<State>) -> Option<&Arc<(End, u64)>> {
+    pub fn answer(&self, query: QueryId, state: Option<State>) -> Option<&Arc<Answer>> {
         let State(shape, held) = state?;
         self.answers.get(&(query, shape, held))
     }
 
     /// Keeps an answer.
-    pub fn keep(&mut self, query: QueryId, state: Option<State>, answer: Arc<(End, u64)>) {
+    pub fn keep(&mut self, query: QueryId, state: Option<State>, answer: Arc<Answer>) {
         if let Some(State(shape, held)) = state {
             self.answers.insert((query, shape, held), answer);
         }
@@ -288,16 +302,16 @@ impl Entry {
 pub struct State(ShapeId, HeldId);
 
 impl Inventory {
-    /// The outcome of the same claims on this very node, as long as nothing changed.
-    pub fn outcome(&self, query: QueryId) -> Option<&Outcome> {
-        self.outcomes.iter().find(|(known, _)| *known == query).map(|(_, outcome)| outcome)
+    /// The answer to the same claims on this very node, as long as nothing changed.
+    pub fn answer(&self, query: QueryId) -> Option<&Arc<Answer>> {
+        self.answers.iter().find(|(known, _)| *known == query).map(|(_, answer)| answer)
     }
 
-    /// Keeps an outcome.
-    pub fn keep(&mut self, query: QueryId, outcome: Outcome) {
-        if self.outcomes.len() >= OUTCOMES {
-            self.outcomes.remove(0);
+    /// Keeps an answer.
+    pub fn keep(&mut self, query: QueryId, answer: Arc<Answer>) {
+        if self.answers.len() >= ANSWERS {
+            self.answers.remove(0);
         }
-        self.outcomes.push((query, outcome));
+        self.answers.push((query, answer));
     }
 }

@@ -38,7 +38,7 @@ use crate::model::{Allocation, ClaimKey, ClaimSpec, ClassName, DeviceClass, Feat
 use book::Book;
 use candidate::Stock;
 use errors::Failure;
-use memo::{Inventory, Memo, QueryId};
+use memo::{Answer, Inventory, Memo, QueryId};
 use request::Query;
 use rules::Rules;
 use search::{End, Problem, Search};
@@ -89,6 +89,13 @@ pub struct Allocator {
     queries: Queries,
 }
 
+/// How the search for the claims ended on the node of that number.
+struct Found {
+    number: usize,
+    query: Arc<Query>,
+    answer: Arc<Answer>,
+}
+
 /// Lists of claims, by content.
 #[derive(Default)]
 struct Queries {
@@ -116,17 +123,33 @@ impl Allocator {
 
     /// Whether the claims can be met on the node, and with which devices.
     pub fn allocate(&mut self, snapshot: &Snapshot, node: &Node, claims: &[ClaimToAllocate<'_>]) -> Outcome {
-        self.follow(snapshot);
-        let (id, query) = self.queries.resolve(&self.rules, &mut self.book, snapshot, claims);
-        let answer = self.answer(snapshot, node, id, &query);
-        answer.unwrap_or_else(|(failure, steps)| {
-            let claim = failure.claim.and_then(|at| claims.get(at)).map(|claim| claim.key.clone());
-            let error = FatalError { claim, reason: failure.reason };
-            let is_local = self.rules.unusable_pools_are_local && error.is_unusable_pool();
-            let fatal = AllocateError::Fatal;
-            let kind = if is_local { |e| AllocateError::Node(NodeError::UnusablePool(e)) } else { fatal };
-            Outcome { result: Err(kind(error)), steps }
-        })
+        let found = match self.answer(snapshot, node, claims) {
+            Ok(found) => found,
+            Err((failure, steps)) => return Outcome { result: Err(self.error(claims, failure)), steps },
+        };
+        let steps = found.answer.steps;
+        let result = match self.verdict(&found) {
+            Ok(true) => self.allocations(&found, node).map_err(|failure| self.error(claims, failure)),
+            Ok(false) => Ok(None),
+            Err(error) => Err(*error),
+        };
+        Outcome { result, steps }
+    }
+
+    /// Whether the claims can be met on the node: [`allocate`](Self::allocate) without its words.
+    ///
+    /// # Errors
+    /// Those of `allocate`.
+    pub fn fits(
+        &mut self,
+        snapshot: &Snapshot,
+        node: &Node,
+        claims: &[ClaimToAllocate<'_>],
+    ) -> Result<bool, Box<AllocateError>> {
+        match self.answer(snapshot, node, claims) {
+            Ok(found) => self.verdict(&found),
+            Err((failure, _)) => Err(Box::new(self.error(claims, failure))),
+        }
     }
 
     /// The kind of a node: nodes of one kind answer these claims alike, but for names. None if it
@@ -140,38 +163,75 @@ impl Allocator {
         self.follow(snapshot);
         let Self { rules, book, memo, queries, .. } = self;
         let (_, query) = queries.resolve(rules, book, snapshot, claims);
-        memo.inventory(rules, book, snapshot, node).ok()?;
-        memo.state(book, node, query.projection)
+        let number = memo.locate(rules, book, snapshot, node).ok()?;
+        memo.state(book, number, query.projection)
     }
 
-    /// The outcome, from memory or searched for; or a failure, with the steps it took.
+    /// How the search on a node ends, from memory or searched for; or a failure, with the steps it took.
     fn answer(
         &mut self,
         snapshot: &Snapshot,
         node: &Node,
-        id: QueryId,
-        query: &Query,
-    ) -> Result<Outcome, (Failure, u64)> {
-        let Self { rules, budget, book, memo, .. } = self;
-        let inventory = memo.inventory(rules, book, snapshot, node).map_err(|failure| (failure, 0))?;
-        if let Some(outcome) = inventory.outcome(id) {
-            return Ok(outcome.clone());
+        claims: &[ClaimToAllocate<'_>],
+    ) -> Result<Found, (Failure, u64)> {
+        self.follow(snapshot);
+        let Self { rules, budget, book, memo, queries } = self;
+        let (id, query) = queries.resolve(rules, book, snapshot, claims);
+        let early = |failure| (failure, 0);
+        let number = memo.locate(rules, book, snapshot, node).map_err(early)?;
+        if let Some(answer) = memo.inventory(number).map_err(early)?.answer(id).cloned() {
+            return Ok(Found { number, query, answer });
         }
-        let state = memo.state(book, node, query.projection);
+        let state = memo.state(book, number, query.projection);
         let known = memo.answer(id, state).cloned();
-        let inventory = memo.inventory(rules, book, snapshot, node).map_err(|failure| (failure, 0))?;
+        let inventory = memo.inventory(number).map_err(early)?;
         let is_known = known.is_some();
         let answer = match known {
             Some(known) => known,
-            None => Arc::new(search(rules, book, inventory, query, *budget).map_err(|failure| (failure, 0))?),
+            None => Arc::new(search(rules, book, inventory, &query, *budget).map_err(early)?),
         };
-        let (end, steps) = &*answer;
-        let outcome = outcome(rules, inventory, query, node, end, *steps).map_err(|f| (f, *steps))?;
-        inventory.keep(id, outcome.clone());
-        if !is_known && !matches!(end, End::Failed(_)) {
-            memo.keep(id, state, answer);
+        match &answer.end {
+            End::Failed(failure) => return Err((failure.clone(), answer.steps)),
+            End::Found(solution) => result::check(stock(rules, inventory), &query, solution)
+                .map_err(|failure| (failure, answer.steps))?,
+            End::DoesNotFit | End::OutOfSteps => {}
         }
-        Ok(outcome)
+        inventory.keep(id, Arc::clone(&answer));
+        if !is_known {
+            memo.keep(id, state, Arc::clone(&answer));
+        }
+        Ok(Found { number, query, answer })
+    }
+
+    /// Whether an end of the search is a yes.
+    fn verdict(&mut self, found: &Found) -> Result<bool, Box<AllocateError>> {
+        match found.answer.end {
+            End::Found(_) => Ok(true),
+            End::OutOfSteps => Err(Box::new(AllocateError::Budget { steps: found.answer.steps })),
+            End::DoesNotFit | End::Failed(_) => {
+                let inventory = self.memo.inventory(found.number);
+                let has_invalid = inventory.is_ok_and(|inventory| inventory.pools.has_invalid_pool());
+                if has_invalid && !self.rules.any_pool_will_do {
+                    return Err(Box::new(AllocateError::Node(NodeError::InvalidPools)));
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn allocations(&mut self, found: &Found, node: &Node) -> Result<Option<Arc<[Allocation]>>, Failure> {
+        let End::Found(solution) = &found.answer.end else { return Ok(None) };
+        let stock = stock(&self.rules, self.memo.inventory(found.number)?);
+        result::allocations(stock, &found.query, solution, &node.name).map(|made| Some(made.into()))
+    }
+
+    fn error(&self, claims: &[ClaimToAllocate<'_>], failure: Failure) -> AllocateError {
+        let claim = failure.claim.and_then(|at| claims.get(at)).map(|claim| claim.key.clone());
+        let error = FatalError { claim, reason: failure.reason };
+        if self.rules.unusable_pools_are_local && error.is_unusable_pool() {
+            return AllocateError::Node(NodeError::UnusablePool(error));
+        }
+        AllocateError::Fatal(error)
     }
 
     fn follow(&mut self, snapshot: &Snapshot) {
@@ -204,32 +264,10 @@ fn search(
     inventory: &Inventory,
     query: &Query,
     budget: u64,
-) -> Result<(End, u64), Failure> {
+) -> Result<Answer, Failure> {
     let problem = Problem::new(stock(rules, inventory), query, &inventory.held, book)?;
-    Ok(Search::new(&problem, book, budget).run())
-}
-
-fn outcome(
-    rules: &Rules,
-    inventory: &Inventory,
-    query: &Query,
-    node: &Node,
-    end: &End,
-    steps: u64,
-) -> Result<Outcome, Failure> {
-    let result = match end {
-        End::Found(solution) => {
-            let allocations = result::allocations(stock(rules, inventory), query, solution, &node.name)?;
-            Ok(Some(allocations.into()))
-        }
-        End::DoesNotFit if inventory.pools.has_invalid_pool() && !rules.any_pool_will_do => {
-            Err(AllocateError::Node(NodeError::InvalidPools))
-        }
-        End::DoesNotFit => Ok(None),
-        End::OutOfSteps => Err(AllocateError::Budget { steps }),
-        End::Failed(failure) => return Err(failure.clone()),
-    };
-    Ok(Outcome { result, steps })
+    let (end, steps) = Search::new(&problem, book, budget).run();
+    Ok(Answer { end, steps })
 }
 
 impl Queries {

@@ -1,6 +1,7 @@
 //! From a solution to allocations, as they are written to the claims.
 
 use crate::model::selection::{NodeSelector, NodeSelectorTerm, Requirement};
+use crate::model::slice::Placement;
 use crate::model::{AllocatedConfig, Allocation, ConfigSource, DeviceResult, Name, NodeName, ShareId};
 
 use super::candidate::Stock;
@@ -41,6 +42,29 @@ pub(super) fn allocations(
         });
     }
     Ok(allocations)
+}
+
+/// Checks that [`allocations`] can be made of a solution.
+///
+/// # Errors
+/// A node selector that an allocation cannot hold.
+pub(super) fn check(stock: Stock<'_>, query: &Query, solution: &Solution) -> Result<(), Failure> {
+    let has_terms = |placed: &&Placed| {
+        placement(stock, placed).node_selector.as_ref().is_some_and(|selector| selector.terms.len() > 1)
+    };
+    // Such placements are rare; whether one is in the way depends on the devices before it.
+    if solution.placed.iter().any(|placed| has_terms(&placed)) {
+        allocations(stock, query, solution, &NodeName::default())?;
+    }
+    Ok(())
+}
+
+fn placement<'s>(stock: Stock<'s>, placed: &Placed) -> &'s Placement {
+    let (_, slice, device) = stock.pools.device(placed.device);
+    match slice.per_device_node_selection {
+        Some(true) => &device.placement,
+        _ => &slice.placement,
+    }
 }
 
 fn result(stock: Stock<'_>, query: &Query, placed: &Placed, ordinal: usize) -> DeviceResult {
@@ -118,11 +142,8 @@ fn node_selector(
 ) -> Result<Option<NodeSelector>, usize> {
     let (mut fields, mut expressions) = (Vec::new(), Vec::new());
     for placed in placed {
-        let (_, slice, device) = stock.pools.device(placed.device);
-        let placement = match slice.per_device_node_selection {
-            Some(true) => &device.placement,
-            _ => &slice.placement,
-        };
+        let (_, _, device) = stock.pools.device(placed.device);
+        let placement = placement(stock, placed);
         if placement.node_name.is_some() || device.binds_to_node {
             return Ok(Some(NodeSelector::of_node(node)));
         }

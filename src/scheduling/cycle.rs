@@ -64,7 +64,8 @@ fn place(
     let Some((info, fit)) = verdicts.fitting().nth(at) else {
         return Err(diagnose(snapshot, &query, &mut filter, allocator, verdicts));
     };
-    let placement = reserve(snapshot, &query, filter.pending(), info, &fit.devices, judged, options)
+    let devices = filter.choose(allocator, info, &fit.devices);
+    let placement = reserve(snapshot, &query, filter.pending(), info, &devices, judged, options)
         .map_err(|error| Box::new(Decision::Error(*error)))?;
     Ok(Decision::Placed(Placement { scores, ..placement }))
 }

@@ -9,7 +9,7 @@ use crate::model::{Allocation, ClaimKey, NodeInfo, Pod, ResourceClaim, Snapshot,
 
 use super::decision::{ClaimDevices, CycleError, ExtendedClaim, PlacedClaim, Placement};
 use super::options::Options;
-use super::plugins::dynamic_resources::NodeDevices;
+use super::plugins::dynamic_resources::ChosenDevices;
 use super::plugins::extended_resources::{NodeClaim, generate_name, placeholder_key, placeholder_uid};
 use super::query::{PodQuery, QueriedClaim};
 use super::scores::Scores;
@@ -24,11 +24,11 @@ pub(super) fn reserve(
     query: &PodQuery,
     pending: &[Arc<ResourceClaim>],
     info: &NodeInfo,
-    devices: &NodeDevices,
+    devices: &ChosenDevices,
     selectors: &mut Programs,
     options: &Options,
 ) -> Result<Placement, Box<CycleError>> {
-    let answers = pending.iter().zip(devices.chosen().iter());
+    let answers = pending.iter().zip(devices.allocations.iter());
     let chosen: Vec<_> = answers
         .map(|(claim, allocation)| {
             (&claim.key, identified(&claim.key, &claim.uid, allocation, options.nonce))
@@ -49,7 +49,7 @@ pub(super) fn reserve(
         Ok(PlacedClaim { pod_claim: queried.pod_claim.clone(), claim: Arc::clone(claim), devices })
     };
     let extended = |claim: &Arc<NodeClaim>| -> Result<ExtendedClaim, Box<CycleError>> {
-        let answer = devices.chosen().get(pending.len());
+        let answer = devices.allocations.get(pending.len());
         let allocation = answer.ok_or_else(|| not_allocated(&placeholder_key(&query.pod)))?;
         Ok(extended_claim(&query.pod, claim, allocation, options.nonce))
     };
@@ -57,7 +57,7 @@ pub(super) fn reserve(
         pod: Arc::clone(&query.pod),
         node: info.node.name.clone(),
         claims: query.claims.iter().map(place).collect::<Result<_, _>>()?,
-        extended: devices.extended().map(extended).transpose()?,
+        extended: devices.extended.as_ref().map(extended).transpose()?,
         scores: Scores::default(),
     };
     judge(selectors, snapshot, info, pending, &placement)?;

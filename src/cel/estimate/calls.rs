@@ -71,10 +71,12 @@ pub(super) struct Price {
     pub(super) size: Option<Bounds>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what it is part of may be none")]
 fn costs(cost: Bounds) -> Option<Price> {
     Some(Price { cost, size: None })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what it is part of may be none")]
 fn gives(cost: Bounds, size: Bounds) -> Option<Price> {
     Some(Price { cost, size: Some(size) })
 }
@@ -100,8 +102,7 @@ fn of_list_function(call: &Call<'_>) -> Option<Price> {
         ("lists_range" | OLDER_RANGE, None, [end]) => {
             allocating(1.0, Bounds::exactly(end.number().unwrap_or(u64::MAX)))
         }
-        ("list_reverse", Some(list), []) => allocating(1.0, list.size()),
-        ("list_flatten", Some(list), []) => allocating(1.0, list.size()),
+        ("list_reverse" | "list_flatten", Some(list), []) => allocating(1.0, list.size()),
         ("list_flatten_int", Some(list), [depth]) => {
             #[allow(clippy::cast_precision_loss, reason = "as upstream")]
             let depth = depth.number().unwrap_or(u64::MAX) as f64;
@@ -178,9 +179,8 @@ fn of_parser(call: &Call<'_>) -> Option<Price> {
 
 /// IP addresses and ranges of them.
 fn of_network(call: &Call<'_>) -> Option<Price> {
-    let text = |wanted: &str, text: &Operand<'_>| match call.overload == wanted {
-        true => text.size().scaled(TRAVERSAL),
-        false => Bounds::exactly(0),
+    let text = |wanted: &str, text: &Operand<'_>| {
+        if call.overload == wanted { text.size().scaled(TRAVERSAL) } else { Bounds::exactly(0) }
     };
     let comparison = ADDRESS.plus(ADDRESS).scaled(TRAVERSAL);
     match (call.function, call.args) {

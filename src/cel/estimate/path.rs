@@ -126,8 +126,11 @@ impl Part {
             Self::Driver | Self::Domain => 63,
             // A text; lists have up to 48 elements.
             Self::Attribute => 64,
-            Self::Attributes | Self::AttributesOfDomain | Self::Capacity | Self::CapacityOfDomain => 32,
-            Self::Id => 32,
+            Self::Attributes
+            | Self::AttributesOfDomain
+            | Self::Capacity
+            | Self::CapacityOfDomain
+            | Self::Id => 32,
         })
     }
 }

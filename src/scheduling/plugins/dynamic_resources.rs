@@ -21,24 +21,21 @@ const FIRST_AVAILABLE_MAX: i64 = 8;
 /// The feature that a kubelet declares when it can do without some calls to drivers.
 const OPTIONAL_NODE_OPERATIONS: &str = "DRAOptionalNodeOperations";
 
-/// The devices that a node has for a pod. Only [`Filter`] makes one.
+/// That a node has devices for a pod. Only [`Filter`] makes one.
 #[derive(Clone, Debug)]
 pub struct NodeDevices {
-    chosen: Arc<[Allocation]>,
+    /// What the alternatives chosen are worth.
+    preference: i64,
     extended: Option<Arc<NodeClaim>>,
 }
 
-impl NodeDevices {
-    /// The allocations chosen: one for each of [`Filter::pending`], then one for
-    /// [`extended`](Self::extended).
-    pub fn chosen(&self) -> &Arc<[Allocation]> {
-        &self.chosen
-    }
-
-    /// The claim for extended resources that this node serves by DRA.
-    pub fn extended(&self) -> Option<&Arc<NodeClaim>> {
-        self.extended.as_ref()
-    }
+/// The devices of the node that was chosen.
+#[derive(Clone, Debug)]
+pub struct ChosenDevices {
+    /// One allocation for each of [`Filter::pending`], then one for `extended`.
+    pub allocations: Arc<[Allocation]>,
+    /// The claim for extended resources that the node serves by DRA.
+    pub extended: Option<Arc<NodeClaim>>,
 }
 
 /// Why a node is not in question: it objects, or the whole attempt fails.
@@ -163,17 +160,39 @@ impl<'a> Filter<'a> {
         let extended = self.node_claim(served);
         let claims = self.to_allocate(extended.as_deref());
         if claims.is_empty() {
-            return Ok(NodeDevices { chosen: Arc::default(), extended });
+            return Ok(NodeDevices { preference: 0, extended });
         }
-        match allocator.allocate(self.snapshot, &info.node, &claims).result {
-            Ok(Some(chosen)) => Ok(NodeDevices { chosen, extended }),
-            Ok(None) => Err(object(DeviceRejection::CannotAllocate)),
-            Err(AllocateError::Node(NodeError::InvalidPools)) => Err(object(DeviceRejection::InvalidPools)),
-            Err(AllocateError::Node(error @ NodeError::UnusablePool(_))) => {
-                Err(object(DeviceRejection::UnusablePool { error: Name::from(error.to_string()) }))
+        // Only alternatives make it matter which devices they are, and these are many nodes.
+        let preference = if self.pending.iter().any(|claim| has_alternatives(&claim.spec)) {
+            let chosen = allocator.allocate(self.snapshot, &info.node, &claims).result;
+            chosen.map(|chosen| chosen.map(|chosen| self.preference(&chosen))).map_err(Box::new)
+        } else {
+            allocator.fits(self.snapshot, &info.node, &claims).map(|fits| fits.then_some(0))
+        };
+        let error = match preference {
+            Ok(Some(preference)) => return Ok(NodeDevices { preference, extended }),
+            Ok(None) => return Err(object(DeviceRejection::CannotAllocate)),
+            Err(error) => error,
+        };
+        Err(match *error {
+            AllocateError::Node(NodeError::InvalidPools) => object(DeviceRejection::InvalidPools),
+            AllocateError::Node(ref unusable @ NodeError::UnusablePool(_)) => {
+                object(DeviceRejection::UnusablePool { error: Name::from(unusable.to_string()) })
             }
-            Err(error) => Err(Refusal::Attempt(Box::new(error))),
-        }
+            _ => Refusal::Attempt(error),
+        })
+    }
+
+    /// Which devices a node has that [`filter`](Self::filter) has let pass.
+    pub fn choose(&self, allocator: &mut Allocator, info: &NodeInfo, devices: &NodeDevices) -> ChosenDevices {
+        let extended = devices.extended.clone();
+        let claims = self.to_allocate(extended.as_deref());
+        let allocations = if claims.is_empty() {
+            None
+        } else {
+            allocator.allocate(self.snapshot, &info.node, &claims).result.ok().flatten()
+        };
+        ChosenDevices { allocations: allocations.unwrap_or_default(), extended }
     }
 
     /// The claim for extended resources on nodes that serve just these by DRA.
@@ -213,9 +232,16 @@ impl<'a> Filter<'a> {
     pub fn score(&self, devices: &NodeDevices) -> i64 {
         let held =
             self.held.iter().filter_map(|(claim, _)| Some((&claim.spec, &**claim.allocation.as_ref()?)));
-        let chosen = self.pending.iter().map(|claim| &claim.spec).zip(devices.chosen.iter());
-        held.chain(chosen).map(|(spec, allocation)| preference(spec, allocation)).sum()
+        held.map(|(spec, allocation)| preference(spec, allocation)).sum::<i64>() + devices.preference
     }
+
+    fn preference(&self, chosen: &[Allocation]) -> i64 {
+        self.pending.iter().zip(chosen).map(|(claim, allocation)| preference(&claim.spec, allocation)).sum()
+    }
+}
+
+fn has_alternatives(spec: &ClaimSpec) -> bool {
+    spec.requests.iter().any(|request| matches!(request.kind, RequestKind::FirstAvailable(_)))
 }
 
 /// The sum over requests with alternatives: 8 for the first one, 7 for the second, and so on.
