@@ -1,33 +1,24 @@
-//! Where this project and upstream differ on purpose. Nothing else is tolerated.
+//! Where the answers to expressions, quantities and versions may differ from upstream's.
 
 use crate::answer::{Answer, Outcome};
+use crate::documented::Difference;
+pub use crate::documented::{assert_documented, tolerated};
 
-/// A difference that is known, and why it stays.
-#[expect(dead_code, reason = "what is said of it is for readers")]
-pub struct Difference {
-    /// A short name.
-    pub name: &'static str,
-    /// What differs.
-    pub what: &'static str,
-    /// Why it stays.
-    pub why: &'static str,
-    /// Where upstream does it.
-    pub link: &'static str,
-    /// Whether this pair of answers, ours first, shows it.
-    shows: fn(&Answer, &Answer) -> bool,
-}
+/// Two answers to one expression, ours first.
+pub type Case = (Answer, Answer);
 
 /// What upstream answers now so, now so.
 pub const RANDOM_ORDER: &str = "random order of maps";
 
-/// All of them.
-pub const DIFFERENCES: &[Difference] = &[
+/// What is tolerated, the first that applies.
+pub const DIFFERENCES: &[Difference<Case>] = &[
     Difference {
         name: "syntax errors",
-        what: "Both refuse an expression that does not parse, in other words.",
-        why: "Upstream's parser is generated, and its texts name rules of its grammar.",
+        upstream: "names rules of a generated grammar",
+        here: "says what it expects, at the same place",
+        why: "both refuse the expression",
         link: "https://github.com/google/cel-go/blob/v0.29.2/parser/gen/CEL.g4",
-        shows: |ours, upstream| match (ours, upstream) {
+        tolerates: |case| match case {
             (Answer::Refused(ours), Answer::Refused(upstream)) => {
                 ours.contains("Syntax error") && upstream.contains("Syntax error")
             }
@@ -36,10 +27,11 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "panics",
-        what: "Upstream panics where a version or bytes are a key of a map or an element of a constant list.",
-        why: "A program that reads what others wrote must not end by it; here it is a failure of the evaluation.",
+        upstream: "panics where a version or bytes are a key of a map or an element of a constant list",
+        here: "the evaluation fails",
+        why: "a program that reads what others wrote must not end by it",
         link: "https://github.com/google/cel-go/blob/v0.29.2/interpreter/interpretable.go",
-        shows: |ours, upstream| match (ours, upstream) {
+        tolerates: |case| match case {
             (_, Answer::Panic(_)) => true,
             (Answer::Compiled(ours, _), Answer::Compiled(upstream, _)) => {
                 all(ours, upstream, |_, upstream| upstream.result.starts_with("internal error: "))
@@ -49,10 +41,11 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "sums of quantities far apart",
-        what: "The sum of quantities that are more than 4096 decimal places apart is the larger one.",
-        why: "Upstream writes out all digits between them, which may take all memory.",
+        upstream: "the sum of quantities that are more than 4,096 decimal places apart has all digits between them",
+        here: "it is the larger one",
+        why: "the digits may take all memory",
         link: "https://github.com/kubernetes/kubernetes/blob/v1.37.2/staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go",
-        shows: |ours, upstream| match (ours, upstream) {
+        tolerates: |case| match case {
             (Answer::Numbers(ours), Answer::Numbers(upstream)) => {
                 ours["a"] == upstream["a"]
                     && ours["compare"] == upstream["compare"]
@@ -63,12 +56,13 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "malformed patterns",
-        what: "Both refuse a malformed regular expression, but quote another part of it.",
-        why: "The text is that of Go's parser of patterns, of which this project has only the grammar.",
+        upstream: "quotes the part at fault",
+        here: "quotes the whole",
+        why: "both refuse it in the same words; the part is a matter of Go's parser",
         link: "https://pkg.go.dev/regexp/syntax",
-        shows: |ours, upstream| {
+        tolerates: |case| {
             let is_pattern = |text: &str| text.contains("error parsing regexp: ");
-            match (ours, upstream) {
+            match case {
                 (Answer::Refused(ours), Answer::Refused(upstream)) => {
                     is_pattern(ours) && is_pattern(upstream)
                 }
@@ -85,10 +79,11 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "two faults of planning",
-        what: "Of several faults that planning finds, such as malformed patterns and keys, another is told.",
-        why: "Values of `cel.bind` are planned last here; both refuse.",
+        upstream: "of several faults that planning finds tells the first it comes to",
+        here: "tells one of `cel.bind` last",
+        why: "both refuse the expression",
         link: "https://github.com/google/cel-go/blob/v0.29.2/interpreter/planner.go",
-        shows: |ours, upstream| match (ours, upstream) {
+        tolerates: |case| match case {
             (Answer::Refused(ours), Answer::Refused(upstream)) => {
                 let planning = "program instantiation failed: ";
                 ours.starts_with(planning) && upstream.starts_with(planning)
@@ -98,10 +93,11 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "numbers of type variables",
-        what: "Types that are not known yet have other numbers in texts of errors (`_var5`).",
-        why: "They count how many signatures the checker tried.",
+        upstream: "types that are not known yet are numbered by how many signatures the checker tried (`_var5`)",
+        here: "by another count",
+        why: "it is but a text of a refusal",
         link: "https://github.com/google/cel-go/blob/v0.29.2/checker/checker.go",
-        shows: |ours, upstream| match (ours, upstream) {
+        tolerates: |case| match case {
             (Answer::Refused(ours), Answer::Refused(upstream)) => {
                 ours.contains("_var") && without_numbers(ours) == without_numbers(upstream)
             }
@@ -110,11 +106,12 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: RANDOM_ORDER,
-        what: "Upstream gives several answers to one expression.",
-        why: "It visits the entries of a map in random order; this project visits them in the order of keys.",
+        upstream: "visits the entries of a map in random order, so that one expression has several answers",
+        here: "visits them in the order of keys",
+        why: "the same input gives the same answer",
         link: "https://github.com/google/cel-go/blob/v0.29.2/common/types/map.go",
         // Only asking again can tell.
-        shows: |_, _| false,
+        tolerates: |_| false,
     },
 ];
 
@@ -130,12 +127,12 @@ fn without_numbers(text: &str) -> String {
     pieces.fold(first, |text, piece| text + "_var" + piece.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// The difference that a pair of answers shows.
-pub fn known(ours: &Answer, upstream: &Answer) -> Option<&'static Difference> {
-    if let (Answer::Compiled(_, ours), Answer::Compiled(_, upstream)) = (ours, upstream)
+/// The difference that two answers show.
+pub fn known(case: &Case) -> Option<&'static Difference<Case>> {
+    if let (Answer::Compiled(_, ours), Answer::Compiled(_, upstream)) = case
         && ours != upstream
     {
         return None;
     }
-    DIFFERENCES.iter().find(|difference| (difference.shows)(ours, upstream))
+    tolerated(DIFFERENCES, case)
 }
