@@ -85,7 +85,9 @@ fn judge(oracle: &mut Oracle, world: &Value) -> Option<Verdict> {
     let mut question = world.clone();
     world::merge(&mut question, json!({"afresh": true}));
     let afresh = read_upstream(&oracle.ask(&json!({"allocate": question})));
-    let case = Case { ours, upstream, afresh, is_stable: world::is_stable(world) };
+    let is_stable = world::is_stable(world);
+    let has_contradicting_counts = world::has_contradicting_counts(world);
+    let case = Case { ours, upstream, afresh, is_stable, has_contradicting_counts };
     Some(match tolerated(DIFFERENCES, &case) {
         Some(difference) => Verdict::Tolerated(difference.name),
         None => Verdict::Different(case),

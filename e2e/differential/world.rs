@@ -35,6 +35,17 @@ pub fn is_stable(world: &Value) -> bool {
         .is_some_and(|gates| gates.iter().all(|(name, on)| *on != true || SUPPORTED.contains(&name.as_str())))
 }
 
+/// Whether slices of one generation of a pool contradict each other in how many there should be.
+pub fn has_contradicting_counts(world: &Value) -> bool {
+    let mut counts = std::collections::BTreeMap::new();
+    world["slices"].as_array().into_iter().flatten().any(|slice| {
+        let (spec, pool) = (&slice["spec"], &slice["spec"]["pool"]);
+        let id = format!("{} {} {}", spec["driver"], pool["name"], pool["generation"]);
+        let count = &pool["resourceSliceCount"];
+        *counts.entry(id).or_insert(count) != count
+    })
+}
+
 /// One world: the question that upstream's allocator is asked.
 pub fn world(chance: &mut Chance) -> Value {
     let features = features(chance);

@@ -40,7 +40,7 @@ const NO_PLACE: [&str; 11] = [
     ".ephemeralContainers",
 ];
 
-pub const DIFFERENCES: [Difference; 8] = [
+pub const DIFFERENCES: [Difference; 9] = [
     Difference {
         name: "dropped-field",
         what: "A field of a feature that is off is refused; an API server drops it in silence.",
@@ -77,6 +77,13 @@ pub const DIFFERENCES: [Difference; 8] = [
         applies: |side, field, _| {
             side == Side::Theirs && stripped(field) == "status.allocation.devices.results.adminAccess"
         },
+    },
+    Difference {
+        name: "admin-access-last",
+        what: "The label that admin access takes is asked for in an object that is right in itself.",
+        why: "It is a matter of another object, the namespace.",
+        link: DECISION,
+        applies: |_, _, _| false, // beside other faults it is left out
     },
     Difference {
         name: "beyond-limit",
@@ -171,6 +178,9 @@ fn once(verdict: Verdict, kind: &Value) -> Verdict {
             .replace(".resources.requests[", ".resources.limits[")
             .replace("status.allocatable.", "status.capacity.");
         messages.retain(|message| copied == *field || !is_said(&copied, message));
+        if all.len() > 1 && field.ends_with("adminAccess") {
+            messages.retain(|message| !message.contains("admin access to devices requires"));
+        }
         let inside = format!("{field}.");
         let is_selector =
             field.ends_with("spec.selector") && all.keys().any(|other| other.starts_with(&inside));

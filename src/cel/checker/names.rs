@@ -45,6 +45,8 @@ impl Checker<'_> {
         }
         let ty = match global {
             "bool" | "bytes" | "double" | "int" | "string" | "uint" => Type::parse(global),
+            "duration" => Type::Duration,
+            "timestamp" => Type::Timestamp,
             "null_type" => Type::Null,
             "list" => Type::list(Type::Dyn),
             "map" => Type::map(Type::Dyn, Type::Dyn),

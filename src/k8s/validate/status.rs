@@ -1,12 +1,14 @@
 //! `status` of a `ResourceClaim`.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use super::claim::{RequestNames, configuration, raw_extension};
 use super::devices::{self, unique};
 use super::meta::conditions;
 use super::{Context, selector};
 use crate::k8s::field::Field;
+use crate::k8s::finding::quoted;
 use crate::model::{ALLOCATION_RESULTS_MAX, RESERVED_FOR_MAX};
 
 const CONFIG_MAX: usize = 64;
@@ -128,18 +130,31 @@ fn network_data(data: &Field<'_, '_>, cx: &mut Context<'_>) {
     }
     for ip in ips.items() {
         let text = ip.text();
-        let address = text.split_once('/').filter(|(address, length)| {
-            let bits = match address.parse() {
-                Ok(std::net::IpAddr::V4(_)) => 32,
-                Ok(std::net::IpAddr::V6(_)) => 128,
-                Err(_) => return false,
-            };
-            length.parse::<u8>().is_ok_and(|length| length <= bits)
-        });
-        if address.is_none() {
-            let detail = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
-            cx.issues.invalid(&ip, text, detail);
+        match canonical_address(text) {
+            None => {
+                let detail = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
+                cx.issues.invalid(&ip, text, detail);
+            }
+            Some(canonical) if canonical != text => {
+                let detail = format!("must be in canonical form ({})", quoted(&canonical));
+                cx.issues.invalid(&ip, text, &detail);
+            }
+            Some(_) => {}
         }
     }
     unique(&ips, |item| item.text().to_owned(), cx);
+}
+
+/// An address with the length of its network's prefix, as it should be written.
+fn canonical_address(text: &str) -> Option<String> {
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let length: u8 = length.parse().ok()?;
+    if length > if address.is_ipv4() { 32 } else { 128 } {
+        return None;
+    }
+    // An IPv4 address within IPv6 is written as the former.
+    let plain = address.to_canonical();
+    let length = if plain.is_ipv4() && length > 32 { length - 96 } else { length };
+    Some(format!("{plain}/{length}"))
 }
